@@ -1,0 +1,227 @@
+"""The losses, as small immutable tuples that numba can read.
+
+A labeled loss is a function of the margin t = y f, an unlabeled one of the score t = f. Each knows five pieces:
+
+``value``
+    the loss itself.
+``slope``, ``curvature``
+    first and second derivative; at a kink the slope is that of the right-hand side.
+``convex_part``, ``concave_slope``
+    loss = convex_part + a concave rest whose slope is ``concave_slope``: what CCCP and DC methods need.
+
+and ``stationarity``, the distance from t to the nearest argument at which ``-m`` is a slope of the loss, m being a
+multiplier divided by its cost (for the Gaussian, the difference of the slopes). It is zero on all rows exactly at a
+stationary point, whatever the solver was.
+
+Every piece is one expression on numbers or arrays. Python calls it as it stands; inside compiled code the same
+function is found by the type of the tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+
+class Hinge(NamedTuple):
+    """(1 - t)_+"""
+
+
+class SquaredHinge(NamedTuple):
+    """(1 - t)_+^2"""
+
+
+class Squared(NamedTuple):
+    """1/2 (1 - t)^2"""
+
+
+class Ramp(NamedTuple):
+    """min(1 - s, (1 - t)_+): a hinge that stops growing at t = s."""
+
+    s: float = -1.0
+
+
+class SymmetricHinge(NamedTuple):
+    """(1 - |f|)_+: the hinge at the better of both labels."""
+
+
+class SymmetricSquaredHinge(NamedTuple):
+    """(1 - |f|)_+^2"""
+
+
+class SymmetricSquared(NamedTuple):
+    """1/2 (1 - |f|)^2"""
+
+
+class SymmetricRamp(NamedTuple):
+    """min(1 + s, (1 - |f|)_+): flat for |f| <= -s, where a row has no opinion; -1 < s <= 0."""
+
+    s: float = -0.3
+
+
+class Gaussian(NamedTuple):
+    """exp(-scale f^2)"""
+
+    scale: float = 3.0
+
+
+class Pieces(NamedTuple):
+    """The functions of one loss, each called as ``piece(loss, t)`` (``stationarity(loss, m, t)``)."""
+
+    value: Callable
+    slope: Callable
+    curvature: Callable
+    convex_part: Callable
+    concave_slope: Callable
+    stationarity: Callable
+
+
+def _off_hinge(m, t, floor):
+    """Distance from t to where the slope of a hinge at 1, cut at ``floor``, is -m."""
+    above = np.maximum(1.0 - t, 0.0)
+    resting = np.minimum(above, np.maximum(t - floor, 0.0))
+    pushed = np.maximum(np.maximum(t - 1.0, floor - t), 0.0)
+    return np.where(m <= 0.0, resting, np.where(m >= 1.0, pushed, np.abs(1.0 - t)))
+
+
+def _off_symmetric(m, f, s):
+    """The same for the symmetric ramp: m > 0 pulls up to f = 1, m < 0 down to f = -1, m = 0 is |f| >= 1 or <= -s."""
+    size = np.abs(f)
+    resting = np.minimum(np.maximum(1.0 - size, 0.0), np.maximum(size + s, 0.0))
+    return np.where(m == 0.0, resting, _off_hinge(np.abs(m), np.sign(m) * f, -s))
+
+
+PIECES: dict[type, Pieces] = {
+    Hinge: Pieces(
+        value=lambda loss, t: np.maximum(1.0 - t, 0.0),
+        slope=lambda loss, t: -1.0 * (t < 1.0),
+        curvature=lambda loss, t: 0.0 * t,
+        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0),
+        concave_slope=lambda loss, t: 0.0 * t,
+        stationarity=lambda loss, m, t: _off_hinge(m, t, -np.inf),
+    ),
+    SquaredHinge: Pieces(
+        value=lambda loss, t: np.maximum(1.0 - t, 0.0) ** 2,
+        slope=lambda loss, t: -2.0 * np.maximum(1.0 - t, 0.0),
+        curvature=lambda loss, t: 2.0 * (t < 1.0),
+        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0) ** 2,
+        concave_slope=lambda loss, t: 0.0 * t,
+        stationarity=lambda loss, m, t: np.where(m > 0.0, np.abs(1.0 - 0.5 * m - t), np.maximum(1.0 - t, 0.0)),
+    ),
+    Squared: Pieces(
+        value=lambda loss, t: 0.5 * (1.0 - t) ** 2,
+        slope=lambda loss, t: t - 1.0,
+        curvature=lambda loss, t: 0.0 * t + 1.0,
+        convex_part=lambda loss, t: 0.5 * (1.0 - t) ** 2,
+        concave_slope=lambda loss, t: 0.0 * t,
+        stationarity=lambda loss, m, t: np.abs(1.0 - m - t),
+    ),
+    Ramp: Pieces(
+        value=lambda loss, t: np.minimum(1.0 - loss.s, np.maximum(1.0 - t, 0.0)),
+        slope=lambda loss, t: -1.0 * (t < 1.0) * (t >= loss.s),
+        curvature=lambda loss, t: 0.0 * t,
+        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0),
+        concave_slope=lambda loss, t: 1.0 * (t < loss.s),
+        stationarity=lambda loss, m, t: _off_hinge(m, t, loss.s),
+    ),
+    SymmetricHinge: Pieces(
+        value=lambda loss, t: np.maximum(1.0 - np.abs(t), 0.0),
+        slope=lambda loss, t: 1.0 * (t < 0.0) * (t >= -1.0) - 1.0 * (t >= 0.0) * (t < 1.0),
+        curvature=lambda loss, t: 0.0 * t,
+        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0) + np.maximum(1.0 + t, 0.0) - 1.0,
+        concave_slope=lambda loss, t: 1.0 * (t < 0.0) - 1.0 * (t >= 0.0),
+        stationarity=lambda loss, m, t: _off_symmetric(m, t, 0.0),
+    ),
+    SymmetricSquaredHinge: Pieces(
+        value=lambda loss, t: np.maximum(1.0 - np.abs(t), 0.0) ** 2,
+        slope=lambda loss, t: -2.0 * np.maximum(1.0 - np.abs(t), 0.0) * (1.0 * (t >= 0.0) - 1.0 * (t < 0.0)),
+        curvature=lambda loss, t: 2.0 * (np.abs(t) < 1.0),
+        convex_part=lambda loss, t: np.maximum(1.0 - np.abs(t), 0.0) ** 2 + 2.0 * np.abs(t),
+        concave_slope=lambda loss, t: 2.0 * (t < 0.0) - 2.0 * (t >= 0.0),
+        stationarity=lambda loss, m, t: np.where(
+            m == 0.0, np.maximum(1.0 - np.abs(t), 0.0), np.abs(np.sign(m) * (1.0 - 0.5 * np.abs(m)) - t)
+        ),
+    ),
+    SymmetricSquared: Pieces(
+        value=lambda loss, t: 0.5 * (1.0 - np.abs(t)) ** 2,
+        slope=lambda loss, t: t + 1.0 * (t < 0.0) - 1.0 * (t >= 0.0),
+        curvature=lambda loss, t: 0.0 * t + 1.0,
+        convex_part=lambda loss, t: 0.5 * (1.0 + t**2),
+        concave_slope=lambda loss, t: 1.0 * (t < 0.0) - 1.0 * (t >= 0.0),
+        stationarity=lambda loss, m, t: np.minimum(
+            np.where(m <= 1.0, np.abs(1.0 - m - t), np.inf), np.where(m >= -1.0, np.abs(1.0 + m + t), np.inf)
+        ),
+    ),
+    SymmetricRamp: Pieces(
+        value=lambda loss, t: np.minimum(1.0 + loss.s, np.maximum(1.0 - np.abs(t), 0.0)),
+        slope=lambda loss, t: 1.0 * (t < loss.s) * (t >= -1.0) - 1.0 * (t >= -loss.s) * (t < 1.0),
+        curvature=lambda loss, t: 0.0 * t,
+        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0) + np.maximum(1.0 + t, 0.0) - 1.0 + loss.s,
+        concave_slope=lambda loss, t: 1.0 * (t < loss.s) - 1.0 * (t >= -loss.s),
+        stationarity=lambda loss, m, t: _off_symmetric(m, t, loss.s),
+    ),
+    Gaussian: Pieces(
+        value=lambda loss, t: np.exp(-loss.scale * t**2),
+        slope=lambda loss, t: -2.0 * loss.scale * t * np.exp(-loss.scale * t**2),
+        curvature=lambda loss, t: 2.0 * loss.scale * (2.0 * loss.scale * t**2 - 1.0) * np.exp(-loss.scale * t**2),
+        convex_part=lambda loss, t: np.exp(-loss.scale * t**2) + loss.scale * t**2,
+        concave_slope=lambda loss, t: -2.0 * loss.scale * t,
+        stationarity=lambda loss, m, t: np.abs(m - 2.0 * loss.scale * t * np.exp(-loss.scale * t**2)),
+    ),
+}
+
+LABELED: dict[str, type] = {"hinge": Hinge, "squared_hinge": SquaredHinge, "squared": Squared, "ramp": Ramp}
+UNLABELED: dict[str, type] = {
+    "symmetric_hinge": SymmetricHinge,
+    "symmetric_squared_hinge": SymmetricSquaredHinge,
+    "symmetric_squared": SymmetricSquared,
+    "symmetric_ramp": SymmetricRamp,
+    "gaussian": Gaussian,
+}
+
+
+def value(loss: tuple, t):
+    """The loss at t, a number or an array."""
+    return PIECES[type(loss)].value(loss, t)
+
+
+def slope(loss: tuple, t):
+    """The derivative at t; the right-hand one at a kink."""
+    return PIECES[type(loss)].slope(loss, t)
+
+
+def curvature(loss: tuple, t):
+    """The second derivative at t, zero at a kink."""
+    return PIECES[type(loss)].curvature(loss, t)
+
+
+def convex_part(loss: tuple, t):
+    """The convex part at t."""
+    return PIECES[type(loss)].convex_part(loss, t)
+
+
+def concave_slope(loss: tuple, t):
+    """The slope at t of what remains of the loss without its convex part."""
+    return PIECES[type(loss)].concave_slope(loss, t)
+
+
+def stationarity(loss: tuple, m, t):
+    """Distance from t to the nearest argument where -m is a slope of the loss."""
+    return PIECES[type(loss)].stationarity(loss, m, t)
+
+
+def _serve(generic: Callable) -> None:
+    """Let compiled code call a piece by the type of the loss tuple."""
+
+    def implementation(loss, t):
+        pieces = PIECES.get(getattr(loss, "instance_class", None))
+        return None if pieces is None else getattr(pieces, generic.__name__)
+
+    overload(generic)(implementation)
+
+
+for _generic in (value, slope, curvature, convex_part, concave_slope):
+    _serve(_generic)

@@ -1,0 +1,5 @@
+"""Choosing and judging machines when most rows have no label."""
+
+from .splits import LabeledKFold
+
+__all__ = ["LabeledKFold"]

@@ -1,0 +1,94 @@
+"""Numbers that users leave to the data: the width of a kernel and the size of its feature space.
+
+All of them look at at most ``SAMPLE`` rows, spread evenly over the table, and count a row of weight w like w rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from . import kernels
+from .kernels import Kernel
+
+SAMPLE = 1000
+
+
+def _sample(X, weights: np.ndarray):
+    if X.shape[0] <= SAMPLE:
+        return X, weights
+    index = np.linspace(0, X.shape[0] - 1, SAMPLE).astype(int)
+    return X[index], weights[index]
+
+
+def width(kernel: Kernel, gamma: str | float, X, weights: np.ndarray) -> float:
+    """The number behind ``gamma``.
+
+    "scale" is 1/(number of columns times variance of X), as in scikit-learn; "median" is 0.5 / median squared distance
+    of two rows; "auto" is 1/number of columns. These suit kernels of products and squared distances. A kernel of the
+    plain distance takes the square root and kmod, which divides by the squared distance, the inverse.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "scale":
+        variance = _variance(X, weights)
+        value = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    elif gamma == "auto":
+        value = 1.0 / X.shape[1]
+    else:
+        middle = median_squared_distance(X, weights)
+        value = 0.5 / middle if middle > 0 else 1.0
+    known = kernels.form(kernel)
+    if kernel.name == "kmod":
+        return 1.0 / value
+    return float(np.sqrt(value)) if known is not None and known.of == "distance" else value
+
+
+def _variance(X, weights: np.ndarray) -> float:
+    """Variance of all entries of X together."""
+    w = weights / weights.sum()
+    if sparse.issparse(X):
+        mean = (X.T @ w).sum() / X.shape[1]
+        return float((X.multiply(X).T @ w).sum() / X.shape[1] - mean**2)
+    mean = (w @ X).mean()
+    return float((w @ np.square(X - mean)).mean())
+
+
+def median_squared_distance(X, weights: np.ndarray) -> float:
+    """Median of ||x_i - x_j||^2 over pairs of rows; positive distances only, should the median be zero."""
+    X, weights = _sample(X, weights)
+    squared = Kernel("linear")
+    rows = kernels.rows(squared, X, np.float64)
+    product = kernels.block(squared, rows, rows)
+    norm = product.diagonal().copy()
+    distance = np.maximum(norm[:, None] + norm - 2.0 * product, 0.0)
+    above = np.triu_indices(len(norm), 1)
+    values = np.r_[distance[above], np.zeros(len(norm))]
+    weight = np.r_[np.outer(weights, weights)[above], np.maximum(weights * (weights - 1.0) / 2.0, 0.0)]
+    middle = _weighted_median(values, weight)
+    if middle > 0 or not (values > 0).any():
+        return middle
+    return _weighted_median(values[values > 0], weight[values > 0])
+
+
+def _weighted_median(values: np.ndarray, weight: np.ndarray) -> float:
+    order = np.argsort(values)
+    total = np.cumsum(weight[order])
+    if not len(total) or total[-1] <= 0:
+        return 0.0
+    half = 0.5 * total[-1]
+    low = values[order[np.searchsorted(total, half * (1 - 1e-12))]]
+    high = values[order[min(np.searchsorted(total, half * (1 + 1e-12), side="right"), len(order) - 1)]]
+    return float(0.5 * (low + high))
+
+
+def total_variance(kernel: Kernel, X, weights: np.ndarray) -> float:
+    """Sum of the variances of the features: mean k(x, x) minus mean k(x, z)."""
+    if kernel.name == "precomputed":
+        index = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
+        K, w = np.asarray(X)[np.ix_(index, index)], weights[index] / weights[index].sum()
+    else:
+        X, weights = _sample(X, weights)
+        rows = kernels.rows(kernel, X, np.float64)
+        K, w = kernels.block(kernel, rows, rows), weights / weights.sum()
+    return float(w @ K.diagonal() - w @ K @ w)

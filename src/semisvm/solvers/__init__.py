@@ -1,0 +1,31 @@
+"""The searches, one file each; ``SOLVERS`` lists them by name."""
+
+from ..problem import Problem
+from .cccp import CCCP
+from .smo import SMO
+
+SOLVERS: dict[str, type] = {"smo": SMO, "cccp": CCCP}
+
+__all__ = ["CCCP", "SMO", "SOLVERS", "refusal"]
+
+
+def refusal(solver, problem: Problem) -> str | None:
+    """Why a solver cannot take a problem, with the names of those that can; None if it can."""
+    piece = _unfit(solver, problem)
+    if piece is None:
+        return None
+    others = [name for name, known in SOLVERS.items() if _unfit(known, problem) is None]
+    advice = f"Solvers that do: {', '.join(others)}." if others else "No solver of this version does."
+    return f"the solver {type(solver).__name__} does not take {piece}. {advice}"
+
+
+def _unfit(solver, problem: Problem) -> str | None:
+    """The piece of the problem that a solver does not take."""
+    if not isinstance(problem.labeled, solver.losses):
+        return f"the labeled loss {type(problem.labeled).__name__}"
+    unlabeled = None if problem.is_labeled.all() else problem.unlabeled
+    if not isinstance(unlabeled, solver.unlabeled_losses):
+        return f"the unlabeled loss {type(unlabeled).__name__}"
+    if not isinstance(problem.balance, solver.balances):
+        return f"the balance {type(problem.balance).__name__}"
+    return None

@@ -1,0 +1,124 @@
+"""The concave-convex procedure for hinge machines with a ramp: Collobert, Sinz, Weston and Bottou.
+
+A ramp is a hinge minus a hinge. Each step replaces the subtracted one by its tangent at the present scores, which only
+moves boxes of the dual (``dual.bend``), and solves the convex rest with ``smo.solve_dual`` from the last point. The
+objective never rises, and once no tangent changes the point is stationary.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..balance import Free, Mean
+from ..losses import Hinge, Ramp, SquaredHinge, SymmetricHinge, SymmetricRamp
+from ..problem import Problem, imbalance, objective_of_scores
+from ..solution import Solution
+from .dual import Dual, DualPoint, bend, formulate, read, solution_of
+from .smo import solve_dual
+
+STALLED = 1e-10  # relative fall of the objective below which a step has changed nothing
+TIGHTER = 4  # how many times the tolerance of a convex step is divided by ten before it counts as stalled
+SUBSET_ROWS = 500
+SUBSET_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class CCCP:
+    """Concave-convex procedure for ramp and symmetric ramp losses.
+
+    Parameters
+    ----------
+    init : {"svm", "subset"}
+        Start from the hinge machine on all labeled rows or on a random tenth of them (at least ``SUBSET_ROWS``).
+    tol : float
+        Tolerance of each convex step, in units of f.
+    max_iter : int
+        Largest number of convex steps.
+    max_time : float or None
+        Seconds after which the best so far is returned.
+    """
+
+    init: str = "svm"
+    tol: float = 1e-3
+    max_iter: int = 100
+    max_time: float | None = None
+
+    losses = (Hinge, SquaredHinge, Ramp)
+    unlabeled_losses = (type(None), SymmetricRamp, SymmetricHinge)
+    balances = (Free, Mean)
+
+    def solve(self, problem: Problem, start=None, callback=None, rng=None) -> Solution:
+        """Minimise, from the hinge machine on the labeled rows or from the multipliers ``start``."""
+        deadline = np.inf if self.max_time is None else time.perf_counter() + self.max_time
+        dual, whole = formulate(problem), self.init != "subset"
+        if start is None:
+            first = _shut(dual, _left_out(problem, rng)) if self.init == "subset" else dual
+            point = solve_dual(first, None, self.tol, deadline=deadline, polish=False, whole=whole)
+        else:
+            point = solve_dual(dual._replace(lo=np.minimum(start, 0), hi=np.maximum(start, 0)), start, max_iter=0)
+        trace: list[dict] = []
+        best, value, bent, status = point, np.inf, None, "max_iter"
+        for step in range(self.max_iter + 1):
+            row = _row(problem, dual, point, step)
+            if row["objective"] <= value:
+                best, value = point, row["objective"]
+            trace.append(row)
+            if point.status != "converged":
+                status = point.status
+            elif callback is not None and callback(row):
+                status = "stopped"
+            else:
+                old, bent = bent, bend(problem, dual, read(problem, dual, point)[0])
+                status = "converged" if old is not None and _same(old, bent) else "max_iter"
+            if status != "max_iter" or step == self.max_iter:
+                break
+            point = self._fall(problem, bent, point, value, deadline, whole)
+            if point is None:
+                status = "converged"
+                break
+        best.status = status
+        return solution_of(problem, best, "stationary", trace, n_iter=len(trace) - 1)
+
+    def _fall(self, problem, bent, point, value, deadline, whole) -> DualPoint | None:
+        """The convex step, as exact as it takes to lower the objective; None if nothing lowers it."""
+        for tol in self.tol * 0.1 ** np.arange(TIGHTER):
+            point = solve_dual(bent, point, tol, deadline=deadline, whole=whole)
+            fallen = value - _row(problem, bent, point, 0)["objective"]
+            if point.status != "converged" or fallen > 0:
+                return point if fallen > STALLED * abs(value) or point.status != "converged" else None
+        return None
+
+
+def _row(problem: Problem, dual: Dual, point: DualPoint, step: int) -> dict:
+    """A row of the trace."""
+    f, b, norm2 = read(problem, dual, point)
+    return {
+        "step": step,
+        "objective": objective_of_scores(problem, norm2, f, b),
+        "pair_steps": point.n_iter,
+        "violation": point.violation,
+        "balance": imbalance(problem, f, np.sign(f)),
+    }
+
+
+def _left_out(problem: Problem, rng: np.random.Generator | None) -> np.ndarray:
+    """Rows that the subset start does not look at; both classes keep their share."""
+    rng = np.random.default_rng(rng)
+    out = np.zeros(len(problem.signs), dtype=bool)
+    share = max(SUBSET_SHARE, SUBSET_ROWS / max(int(problem.is_labeled.sum()), 1))
+    for sign in (-1.0, 1.0):
+        rows = rng.permutation(np.flatnonzero(problem.signs == sign))
+        out[rows[max(1, int(np.ceil(share * len(rows)))) :]] = True
+    return out
+
+
+def _shut(dual: Dual, rows: np.ndarray) -> Dual:
+    """The dual without some rows."""
+    return dual._replace(lo=np.where(rows, 0.0, dual.lo), hi=np.where(rows, 0.0, dual.hi))
+
+
+def _same(old: Dual, new: Dual) -> bool:
+    return np.array_equal(old.lo, new.lo) and np.array_equal(old.hi, new.hi)

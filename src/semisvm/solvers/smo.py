@@ -1,0 +1,303 @@
+"""One dual solver for every machine with a hinge.
+
+    maximise  sum phi_i(a_i) - 1/2 a'(K + diag(ridge)) a      subject to  sum a = 0,  lo <= a <= hi
+
+with phi_i linear, or concave with one kink (see ``pairs``). SVM, ramp loss and CCCP differ in the boxes and in the
+start alone. The solver never needs the whole kernel matrix: it works on the block of an *active set* of rows, a cache
+of kernel rows that are computed together by matrix multiplication, and then brings f at all other rows up to date.
+
+Order of calls in ``solve_dual``: start from any feasible a; choose the active set (all rows if the matrix is held or
+cheap, else the free rows and the worst violators); pair steps on it, leaving out on the way the rows that can no
+longer move (shrinking); add what changed to f elsewhere; repeat until no row violates by more than tol; at the end
+solve the linear system of the free coordinates, so that small problems are right to the last digit.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..balance import Free
+from ..losses import Hinge, SquaredHinge
+from ..problem import Problem
+from ..solution import Solution
+from .dual import Dual, DualPoint, formulate, solution_of
+from .pairs import all_slopes, pair_steps
+
+FIRST_ROWS = 3000  # the first active set has at least this many rows
+ACTIVE_ROWS = 16384  # largest block of an active set, 1 GiB of float32
+POLISH_ROWS = 300
+SHRINK = 0.7  # compact the block when this share of it is left
+
+
+@dataclass
+class _State:
+    """The arrays of a run over all coordinates, virtual ones last."""
+
+    dual: Dual
+    a: np.ndarray
+    known_f: np.ndarray | None = None
+    pieces: tuple = field(init=False)
+    V: np.ndarray = field(init=False)
+    ridge: np.ndarray = field(init=False)
+    diagonal: np.ndarray = field(init=False)
+    f: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        dual, n = self.dual, self.dual.gram.n
+        V = np.zeros((0, n)) if dual.virtual is None else dual.virtual
+        k = len(V)
+        free = np.full(k, np.inf)
+        slope = np.r_[dual.slope, np.zeros(0) if dual.virtual_slope is None else dual.virtual_slope]
+        hi = np.r_[dual.hi, free]
+        mid = hi if dual.mid is None else np.r_[dual.mid, free]
+        high = slope if dual.high_slope is None else np.r_[dual.high_slope, np.zeros(k)]
+        self.pieces = (np.r_[dual.lo, -free], mid, hi, slope, high)
+        self.V = np.ascontiguousarray(V, dtype=dual.gram.dtype)
+        self.ridge = np.zeros(n + k) if dual.ridge is None else np.r_[dual.ridge, np.zeros(k)]
+        self.diagonal = np.r_[dual.gram.diagonal(), self.V[:, n:].diagonal()] + self.ridge
+        self.a = np.r_[self.a, np.zeros(n + k - len(self.a))].astype(np.float64)
+        if self.known_f is not None:
+            self.f = self.known_f.copy()
+            return
+        self.f = self.ridge * self.a
+        self.f[:n] += dual.gram.times(self.a[:n])
+        if k:
+            self.f[:n] += self.a[n:] @ self.V[:, :n]
+            self.f[n:] += self.V @ self.a
+
+    def slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """``up`` and ``down`` of every coordinate."""
+        up, down = np.empty_like(self.a), np.empty_like(self.a)
+        all_slopes(self.a, *self.pieces, up, down)
+        return up, down
+
+    def add(self, change: np.ndarray, stale: np.ndarray) -> None:
+        """Bring f at the real rows ``stale`` up to date with a change of a."""
+        n, gram = self.dual.gram.n, self.dual.gram
+        if len(stale) and change.any():
+            self.f[stale] += gram.times(change[:n])[stale] if gram.held else gram.times(change[:n], stale)
+            self.f[stale] += change[n:] @ self.V[:, stale] + self.ridge[stale] * change[stale]
+
+    def enter_box(self) -> None:
+        """Move a into the box and onto sum a = 0, and f with it; nothing happens to a feasible point."""
+        n, lo, hi = self.dual.gram.n, self.pieces[0], self.pieces[2]
+        moved = feasible(self.a, lo, hi)
+        change = moved - self.a
+        self.a = moved
+        if change.any():
+            self.add(change, np.arange(n))
+            self.f[n:] += self.V @ change
+
+
+def feasible(a: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """A point of the box that sums to zero, as few coordinates away from a as a greedy sweep finds."""
+    a = np.clip(a, lo, hi)
+    free = np.flatnonzero(np.isinf(hi) & np.isinf(lo))
+    if len(free):
+        a[free[0]] -= a.sum()
+        return a
+    for _ in range(3):
+        excess = a.sum()
+        if excess == 0:
+            break
+        room = a - lo if excess > 0 else hi - a
+        order = np.argsort(-room, kind="stable")
+        taken = np.minimum(np.cumsum(room[order]), abs(excess))
+        a[order] -= np.sign(excess) * np.diff(taken, prepend=0.0)
+        a = np.clip(a, lo, hi)
+    return a
+
+
+def solve_dual(
+    dual: Dual,
+    start: np.ndarray | DualPoint | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 10_000_000,
+    deadline: float = np.inf,
+    polish: bool = True,
+    whole: bool = True,
+) -> DualPoint:
+    """Solve the dual, from zeros or from any point.
+
+    Parameters
+    ----------
+    dual : Dual
+        The problem.
+    start : array of shape (n,) or (n + k,), or DualPoint, optional
+        Where to start; moved into the box and onto sum a = 0 if it is not there. A point of another dual with the
+        same kernel, ridge and virtual rows brings its f along.
+    tol : float
+        Largest violation that counts as none, in units of f.
+    max_iter : int
+        Largest number of pair steps.
+    deadline : float
+        ``time.perf_counter()`` after which no new round starts.
+    polish : bool
+        Whether to solve the free coordinates exactly at the end.
+    whole : bool
+        Whether to compute the whole kernel matrix where the memory rule allows; False pays where few rows will have
+        a multiplier.
+    """
+    if isinstance(start, DualPoint):
+        state = _State(dual, start.a.copy(), start.f)
+    else:
+        state = _State(dual, np.zeros(dual.gram.n) if start is None else np.array(start, dtype=np.float64))
+    state.enter_box()
+    steps, status = 0, "converged"
+    try:
+        steps, status = _rounds(state, tol, max_iter, deadline, whole)
+        if polish and status == "converged":
+            _polish(state)
+    except KeyboardInterrupt:
+        status = "interrupted"
+        state = _State(dual, state.a)
+    top, bottom = _bounds(state)
+    return DualPoint(state.a, state.f, _multiplier(state, top, bottom), max(top - bottom, 0.0), steps, status)
+
+
+def _bounds(state: _State) -> tuple[float, float]:
+    up, down = state.slopes()
+    return float(np.max(up - state.f)), float(np.min(down - state.f))
+
+
+def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bool) -> tuple[int, str]:
+    """Solve on one active set after another until no coordinate violates."""
+    gram = state.dual.gram
+    whole = gram.held or gram.n <= FIRST_ROWS or (whole and gram.fits)
+    steps, last = 0, np.inf
+    while True:
+        top, bottom = _bounds(state)
+        if top - bottom <= tol:
+            return steps, "converged"
+        if steps >= max_iter:
+            return steps, "max_iter"
+        if time.perf_counter() > deadline:
+            return steps, "max_time"
+        active = np.arange(gram.n) if whole else _active(state, top, bottom, last == np.inf)
+        complete = len(active) == gram.n
+        goal = tol if complete else max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
+        last = top - bottom
+        K = gram.whole if complete and gram.fits else gram.block(active)
+        steps += _steps_on(state, K, active, goal, max_iter - steps, deadline)
+
+
+def _active(state: _State, top: float, bottom: float, first: bool) -> np.ndarray:
+    """The rows to work on: free ones and the worst violators, at most ``ACTIVE_ROWS`` (fewer in the first round)."""
+    n = state.dual.gram.n
+    up, down = state.slopes()
+    middle = 0.5 * (top + bottom)
+    lo, mid, hi = (piece[:n] for piece in state.pieces[:3])
+    a = state.a[:n]
+    off = np.maximum(up[:n] - state.f[:n] - middle, middle - down[:n] + state.f[:n])
+    free = (a > lo) & (a < hi) & (a != mid)
+    off[free] = np.maximum(off[free], 0.5 * (top - bottom))
+    moving = np.flatnonzero(off > 0)
+    limit = min(ACTIVE_ROWS, max(FIRST_ROWS, n // 8)) if first else ACTIVE_ROWS
+    if len(moving) <= limit:
+        return moving
+    tied = off[moving] + 1e-9 * np.random.default_rng(0).random(len(moving))
+    return np.sort(moving[np.argpartition(-tied, limit)[:limit]])
+
+
+def _steps_on(state: _State, K: np.ndarray, active: np.ndarray, goal: float, max_steps: int, deadline: float) -> int:
+    """Pair steps on a block until its violation is at most ``goal``; K shrinks with the rows that still move."""
+    n, a_before, f_before = state.dual.gram.n, state.a.copy(), state.f.copy()
+    virtual = np.arange(n, len(state.a))
+    steps = 0
+    while True:
+        here = np.r_[active, virtual]
+        pieces = tuple(piece[here] for piece in state.pieces)
+        a, f, ridge, diagonal = state.a[here], state.f[here], state.ridge[here], state.diagonal[here]
+        V = np.ascontiguousarray(state.V[:, here])
+        up, down = np.empty_like(a), np.empty_like(a)
+        all_slopes(a, *pieces, up, down)
+        shrunk = False
+        while not shrunk:
+            period = min(max(1000, len(active) // 2), max_steps - steps)
+            made, wide = pair_steps(K, V, diagonal, ridge, pieces, a, f, up, down, goal, period)
+            steps += made
+            state.a[here], state.f[here] = a, f
+            if wide <= goal or made < period or steps >= max_steps or time.perf_counter() > deadline:
+                stale = np.setdiff1d(np.arange(n), active, assume_unique=True)
+                state.f[stale] = f_before[stale]  # what left the block on the way saw only some of the steps
+                state.add(state.a - a_before, stale)
+                return steps
+            top, bottom = np.max(up - f), np.min(down - f)
+            stays = ((up - f >= bottom) | (down - f <= top))[: len(active)]
+            shrunk = stays.mean() < SHRINK
+        active, K = active[stays], K[np.ix_(stays, stays)]
+
+
+def _inside(state: _State) -> np.ndarray:
+    """Coordinates strictly inside a linear piece of their phi."""
+    lo, mid, hi = state.pieces[:3]
+    return np.flatnonzero((state.a > lo) & (state.a < hi) & (state.a != mid))
+
+
+def _multiplier(state: _State, top: float, bottom: float) -> float:
+    """The multiplier of sum a = 0: slope - f, the same at all free coordinates of a solution."""
+    inside = _inside(state)
+    if not len(inside):
+        return 0.5 * (top + bottom) if np.isfinite(top + bottom) else 0.0
+    up, _ = state.slopes()
+    return float(np.mean((up - state.f)[inside]))
+
+
+def _polish(state: _State) -> None:
+    """Solve slope - f = b for the free coordinates, all others fixed; keep the result if it violates less."""
+    inside, n = _inside(state), state.dual.gram.n
+    if not 0 < len(inside) <= POLISH_ROWS:
+        return
+    real, virtual = inside[inside < n], inside[inside >= n]
+    k = len(inside)
+    H = np.zeros((k + 1, k + 1))
+    H[: len(real), : len(real)] = state.dual.gram.block(real)
+    H[len(real) : k, :k] = state.V[np.ix_(virtual - n, inside)]
+    H[: len(real), len(real) : k] = state.V[np.ix_(virtual - n, real)].T
+    H[np.arange(k), np.arange(k)] += state.ridge[inside]
+    H[k, :k] = H[:k, k] = 1.0
+    up, _ = state.slopes()
+    # the free part of f is H a; the sum of the free coordinates has to stay what brings the total to zero
+    right = np.r_[(up - state.f)[inside] + H[:k, :k] @ state.a[inside], state.a[inside].sum() - state.a.sum()]
+    solved = np.linalg.lstsq(H, right, rcond=None)[0][:k]
+    lo, mid, hi = (piece[inside] for piece in state.pieces[:3])
+    below = state.a[inside] < mid
+    if (solved < np.where(below, lo, mid)).any() or (solved > np.where(below, mid, hi)).any():
+        return
+    exact = state.a.copy()
+    exact[inside] = solved
+    trial = _State(state.dual, exact)
+    if np.subtract(*_bounds(trial)) < np.subtract(*_bounds(state)):
+        state.a, state.f = trial.a, trial.f
+
+
+@dataclass(frozen=True)
+class SMO:
+    """Sequential minimal optimisation of a supervised problem with hinge or squared hinge loss.
+
+    Parameters
+    ----------
+    tol : float
+        Largest violation of the optimality conditions, in units of f.
+    max_iter : int
+        Largest number of pair steps.
+    max_time : float or None
+        Seconds after which the best so far is returned.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 10_000_000
+    max_time: float | None = None
+
+    losses = (Hinge, SquaredHinge)
+    unlabeled_losses = (type(None),)
+    balances = (Free,)
+
+    def solve(self, problem: Problem, start=None, callback=None, rng=None) -> Solution:
+        """Minimise; ``start`` is a feasible vector of multipliers."""
+        deadline = np.inf if self.max_time is None else time.perf_counter() + self.max_time
+        point = solve_dual(formulate(problem), start, self.tol, self.max_iter, deadline)
+        return solution_of(problem, point, kind="kkt")

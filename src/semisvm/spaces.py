@@ -1,0 +1,265 @@
+"""Where f lives: behind a kernel (``Gram``) or in the columns of a table (``Features``).
+
+Every space answers the same questions about f = <w, phi(x)> + b:
+
+``scores(coef, b)``     f at the training rows
+``norm2(coef)``         ||w||^2
+``adjoint(v)``          gradient of v'f in the coordinates of the space
+``gram()``              the space as a ``Gram``, for solvers that work on the dual
+``from_dual(a)``        the coordinates of w = sum a_i phi(x_i)
+
+**The memory rule.** A Gram matrix is held whole while it costs at most ``gram_limit()`` bytes: 4 GiB, or half of the
+memory that is free if that is less, or what the environment variable ``SEMISVM_MEMORY`` says (in bytes). It is made
+of float64 up to ``EXACT_ROWS`` rows and of float32 above. Beyond the limit nothing is held whole: solvers ask for the
+block of the rows they work on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from . import kernels
+from ._jit import jit
+from .kernels import Kernel, Rows
+
+EXACT_ROWS = 4096  # float64 up to 128 MiB
+GRAM_LIMIT = 4 * 2**30
+TILE = 512
+DENSE_SHARE = 0.05  # a sparse table this full is multiplied faster as a dense one
+
+
+def gram_limit() -> int:
+    """The largest Gram matrix, in bytes, that is held whole."""
+    if "SEMISVM_MEMORY" in os.environ:
+        return int(float(os.environ["SEMISVM_MEMORY"]))
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return GRAM_LIMIT
+    return min(GRAM_LIMIT, free // 2)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def threads() -> int:
+    """How many threads the machine lends to this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_threads(task: Callable, items: list) -> None:
+    """Run ``task`` on every item, in as many threads as there are cores, each with a single-threaded BLAS."""
+    workers = min(threads(), len(items))
+    if workers <= 1:
+        for item in items:
+            task(item)
+        return
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+        for _ in pool.map(task, items):
+            pass
+
+
+def tiles(n: int, size: int = TILE) -> Iterator[slice]:
+    """Slices of at most ``size`` that cover range(n)."""
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+@jit(fastmath={"contract", "reassoc", "nsz"})
+def _add_rows(K, index, weights, out):
+    """Out += sum over index of weight times row of K, in strips that stay in the cache."""
+    strip = 2048
+    for start in range(0, out.size, strip):
+        stop = min(start + strip, out.size)
+        for k in range(index.size):
+            row = K[index[k]]
+            weight = weights[k]
+            for t in range(start, stop):
+                out[t] += weight * row[t]
+
+
+class Gram:
+    """The kernel matrix of the training rows, held whole or asked for by blocks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel; with "precomputed" ``X`` is the matrix itself.
+    X : array or CSR of shape (n, d)
+        The training rows.
+    """
+
+    def __init__(self, kernel: Kernel, X):
+        self.kernel = kernel
+        self.n = X.shape[0]
+        self.precomputed = kernel.name == "precomputed"
+        self.dtype = np.dtype(np.float64 if self.n <= EXACT_ROWS or callable(kernel.name) else np.float32)
+        self.X = X
+        self.centre = None
+        self._K = X if self.precomputed else None
+        if self.precomputed:
+            self.dtype = X.dtype
+            return
+        if sparse.issparse(X) and X.nnz >= DENSE_SHARE * X.shape[0] * X.shape[1]:
+            X = X.toarray()
+        known = kernels.form(kernel)
+        if known is not None and known.of != "product" and not sparse.issparse(X):
+            self.centre = X.mean(axis=0)  # distances stay, squares shrink, so differences of squares stay exact
+            X = X - self.centre
+        self.rows: Rows = kernels.rows(kernel, X, self.dtype)
+
+    @property
+    def bytes(self) -> int:
+        """What the whole matrix costs."""
+        return self.n**2 * self.dtype.itemsize
+
+    @property
+    def fits(self) -> bool:
+        """Whether the memory rule lets the matrix be held whole."""
+        return self._K is not None or self.bytes <= gram_limit()
+
+    @property
+    def whole(self) -> np.ndarray:
+        """The whole matrix, computed once."""
+        if self._K is None:
+            if not self.fits:
+                raise MemoryError(
+                    f"the kernel matrix of {self.n:,} rows takes {self.bytes / 2**30:.1f} GiB and the limit is "
+                    f"{gram_limit() / 2**30:.1f} GiB; this method needs it whole. Use fewer rows or raise "
+                    "SEMISVM_MEMORY."
+                )
+            self._K = self.block()
+        return self._K
+
+    @property
+    def held(self) -> bool:
+        """Whether the whole matrix is in memory already."""
+        return self._K is not None
+
+    def block(self, index: np.ndarray | None = None, other: np.ndarray | None = None) -> np.ndarray:
+        """K at the rows ``index`` and the columns ``other`` (both: all; other: the same as index)."""
+        if self._K is not None:
+            index = slice(None) if index is None else index
+            return self._K[np.ix_(index, index)] if other is None else self._K[np.ix_(index, other)]
+        left = self.rows if index is None else self.rows.take(index)
+        return self._square(left) if other is None else self._rectangle(left, self.rows.take(other))
+
+    def _square(self, points: Rows) -> np.ndarray:
+        """Tiles of the upper triangle, each written twice."""
+        n = points.X.shape[0]
+        K = np.empty((n, n), dtype=self.dtype)
+
+        def fill(corner: tuple[slice, slice]) -> None:
+            rows, columns = corner
+            tile = kernels.block(self.kernel, points.take(rows), points.take(columns))
+            K[rows, columns] = tile
+            if rows != columns:
+                K[columns, rows] = tile.T
+
+        in_threads(fill, [(r, c) for r in tiles(n) for c in tiles(n) if c.start >= r.start])
+        return K
+
+    def _rectangle(self, left: Rows, right: Rows) -> np.ndarray:
+        out = np.empty((left.X.shape[0], right.X.shape[0]), dtype=self.dtype)
+
+        def fill(corner: tuple[slice, slice]) -> None:
+            rows, columns = corner
+            out[rows, columns] = kernels.block(self.kernel, left.take(rows), right.take(columns))
+
+        in_threads(fill, [(r, c) for r in tiles(out.shape[0]) for c in tiles(out.shape[1])])
+        return out
+
+    def times(self, a: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
+        """K a, or its rows ``index``; only the rows where a is not zero are read or computed."""
+        support = np.flatnonzero(a)
+        out = np.zeros(self.n if index is None else len(index))
+        if not len(support):
+            return out
+        if self._K is not None and index is None:
+            _add_rows(self._K, support, a[support].astype(np.float64), out)
+            return out
+        if self._K is not None:
+            return self._K[np.ix_(index, support)] @ a[support]
+        return self.apply(self.rows if index is None else self.rows.take(index), support, a[support, None])[:, 0]
+
+    def apply(self, points: Rows, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Sum over the support of weight k(point, row), for columns of weights, without keeping the values."""
+        kept = self.rows.take(support)
+        out = np.zeros((points.X.shape[0], weights.shape[1]))
+
+        def fill(rows: slice) -> None:
+            part = points.take(rows)
+            for columns in tiles(len(support), 2 * TILE):
+                out[rows] += kernels.block(self.kernel, part, kept.take(columns)) @ weights[columns]
+
+        in_threads(fill, list(tiles(points.X.shape[0])))
+        return out
+
+    def diagonal(self) -> np.ndarray:
+        """k(x, x) of every row."""
+        if self._K is not None:
+            return self._K.diagonal().astype(np.float64)
+        return kernels.diagonal(self.kernel, self.rows).astype(np.float64)
+
+    def mean_row(self, weights: np.ndarray) -> np.ndarray:
+        """k(x_i, x_0) for x_0 the weighted mean, in feature space, of rows whose weights sum to one."""
+        return self.times(weights)
+
+    def scores(self, coef: np.ndarray, b: float) -> np.ndarray:
+        """F at the training rows."""
+        return self.times(coef) + b
+
+    def norm2(self, coef: np.ndarray) -> float:
+        """||w||^2 = coef' K coef."""
+        return float(coef @ self.times(coef))
+
+    def adjoint(self, v: np.ndarray) -> np.ndarray:
+        """Gradient of v'f: K v."""
+        return self.times(v)
+
+    def gram(self) -> Gram:
+        """The space itself."""
+        return self
+
+    def from_dual(self, a: np.ndarray) -> np.ndarray:
+        """The dual coefficients are the coordinates."""
+        return a
+
+
+class Features:
+    """Rows with coordinates of their own: f = X w + b. ``X`` is dense or CSR."""
+
+    def __init__(self, X):
+        self.X = X
+        self.n = X.shape[0]
+        self._gram: Gram | None = None
+
+    def scores(self, coef: np.ndarray, b: float) -> np.ndarray:
+        """F at the training rows."""
+        return np.asarray(self.X @ coef, dtype=np.float64) + b
+
+    def norm2(self, coef: np.ndarray) -> float:
+        """||w||^2."""
+        return float(coef @ coef)
+
+    def adjoint(self, v: np.ndarray) -> np.ndarray:
+        """X' v."""
+        return np.asarray(self.X.T @ v, dtype=np.float64)
+
+    def gram(self) -> Gram:
+        """The linear kernel on the same rows."""
+        if self._gram is None:
+            self._gram = Gram(Kernel("linear"), self.X)
+        return self._gram
+
+    def from_dual(self, a: np.ndarray) -> np.ndarray:
+        """W = X' a."""
+        return self.adjoint(a)

@@ -48,6 +48,8 @@ def labels(y, unlabeled: Any = -1) -> Labels:
             f"y holds no labeled row: all {len(values)} values mark unlabeled rows (None, NaN"
             f"{'' if unlabeled is None else f' or {unlabeled!r}'}). At least one labeled row of each class is needed."
         )
+    if known.dtype.kind == "f" and np.isinf(known).any():
+        raise ValueError("y holds infinity; a label is text or a finite number, and None or NaN where there is none.")
     check_classification_targets(known)
     classes, inverse = np.unique(known, return_inverse=True)
     _look_at_signs(values, classes, missing, unlabeled)

@@ -11,7 +11,7 @@ Every space answers the same questions about f = <w, phi(x)> + b:
 **The memory rule.** A Gram matrix is held whole while it costs at most ``gram_limit()`` bytes: 4 GiB, or half of the
 memory that is free if that is less, or what the environment variable ``SEMISVM_MEMORY`` says (in bytes). It is made
 of float64 up to ``EXACT_ROWS`` rows and of float32 above. Beyond the limit nothing is held whole: solvers ask for the
-block of the rows they work on.
+block of the rows they work on, and the rows used last are cached within the same limit.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from . import kernels
-from ._jit import jit
 from .kernels import Kernel, Rows
+from .rowcache import RowCache, add_rows, gather
 
 EXACT_ROWS = 4096  # float64 up to 128 MiB
 GRAM_LIMIT = 4 * 2**30
@@ -51,6 +51,11 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def one_blas_thread():
+    """A context in which BLAS uses one thread: small systems are slower with more, the more so on busy cores."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
 def threads() -> int:
     """How many threads the machine lends to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -63,7 +68,7 @@ def in_threads(task: Callable, items: list) -> None:
         for item in items:
             task(item)
         return
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         for _ in pool.map(task, items):
             pass
 
@@ -73,17 +78,11 @@ def tiles(n: int, size: int = TILE) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-@jit(fastmath={"contract", "reassoc", "nsz"})
-def _add_rows(K, index, weights, out):
-    """Out += sum over index of weight times row of K, in strips that stay in the cache."""
-    strip = 2048
-    for start in range(0, out.size, strip):
-        stop = min(start + strip, out.size)
-        for k in range(index.size):
-            row = K[index[k]]
-            weight = weights[k]
-            for t in range(start, stop):
-                out[t] += weight * row[t]
+def submatrix(K: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """K[rows][:, columns], copied by all cores."""
+    out = np.empty((len(rows), len(columns)), dtype=K.dtype)
+    in_threads(lambda part: gather(K, rows, columns, part.start, part.stop, out), list(tiles(len(rows))))
+    return out
 
 
 class Gram:
@@ -105,6 +104,7 @@ class Gram:
         self.X = X
         self.centre = None
         self._K = X if self.precomputed else None
+        self._cache: RowCache | None = None
         if self.precomputed:
             self.dtype = X.dtype
             return
@@ -136,7 +136,7 @@ class Gram:
                     f"{gram_limit() / 2**30:.1f} GiB; this method needs it whole. Use fewer rows or raise "
                     "SEMISVM_MEMORY."
                 )
-            self._K = self.block()
+            self._K = self._symmetric(self.rows)
         return self._K
 
     @property
@@ -144,15 +144,36 @@ class Gram:
         """Whether the whole matrix is in memory already."""
         return self._K is not None
 
-    def block(self, index: np.ndarray | None = None, other: np.ndarray | None = None) -> np.ndarray:
-        """K at the rows ``index`` and the columns ``other`` (both: all; other: the same as index)."""
-        if self._K is not None:
-            index = slice(None) if index is None else index
-            return self._K[np.ix_(index, index)] if other is None else self._K[np.ix_(index, other)]
-        left = self.rows if index is None else self.rows.take(index)
-        return self._square(left) if other is None else self._rectangle(left, self.rows.take(other))
+    @property
+    def cache(self) -> RowCache:
+        """Rows computed lately, within the memory rule."""
+        if self._cache is None:
+            capacity = min(self.n, max(gram_limit() // (self.n * self.dtype.itemsize), 2))
+            self._cache = RowCache(self.n, capacity, self.dtype, lambda index: self.block(index, None))
+        return self._cache
 
-    def _square(self, points: Rows) -> np.ndarray:
+    def square(self, index: np.ndarray) -> np.ndarray:
+        """K at the rows and columns ``index``; rows in the cache are read, the others computed for these columns."""
+        if self._K is not None:
+            return submatrix(self._K, index, index)
+        slot = self.cache.slot[index]
+        if not (slot >= 0).any():
+            return self._symmetric(self.rows.take(index))
+        old, new = np.flatnonzero(slot >= 0), np.flatnonzero(slot < 0)
+        out = np.empty((len(index), len(index)), dtype=self.dtype)
+        out[old] = submatrix(self.cache.values, slot[old], index)
+        if len(new):
+            out[np.ix_(new, new)] = self._symmetric(self.rows.take(index[new]))
+            out[np.ix_(new, old)] = out[np.ix_(old, new)].T
+        return out
+
+    def block(self, index: np.ndarray, other: np.ndarray | None) -> np.ndarray:
+        """K at the rows ``index`` and the columns ``other`` (None: all)."""
+        if self._K is not None:
+            return self._K[index] if other is None else self._K[np.ix_(index, other)]
+        return self._rectangle(self.rows.take(index), self.rows if other is None else self.rows.take(other))
+
+    def _symmetric(self, points: Rows) -> np.ndarray:
         """Tiles of the upper triangle, each written twice."""
         n = points.X.shape[0]
         K = np.empty((n, n), dtype=self.dtype)
@@ -177,18 +198,25 @@ class Gram:
         in_threads(fill, [(r, c) for r in tiles(out.shape[0]) for c in tiles(out.shape[1])])
         return out
 
-    def times(self, a: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
-        """K a, or its rows ``index``; only the rows where a is not zero are read or computed."""
+    def times(self, a: np.ndarray) -> np.ndarray:
+        """K a; only the rows where a is not zero are read or computed."""
         support = np.flatnonzero(a)
-        out = np.zeros(self.n if index is None else len(index))
-        if not len(support):
-            return out
-        if self._K is not None and index is None:
-            _add_rows(self._K, support, a[support].astype(np.float64), out)
-            return out
+        out = np.zeros(self.n)
         if self._K is not None:
-            return self._K[np.ix_(index, support)] @ a[support]
-        return self.apply(self.rows if index is None else self.rows.take(index), support, a[support, None])[:, 0]
+            self._add(self._K, support, a[support], out)
+            return out
+        if len(support) <= self.cache.capacity:
+            self._add(self.cache.values, self.cache.slots(support), a[support], out)
+            return out
+        slot = self.cache.slot[support]
+        cached, fresh = support[slot >= 0], support[slot < 0]
+        self._add(self.cache.values, slot[slot >= 0], a[cached], out)
+        return out + self.apply(self.rows, fresh, a[fresh, None])[:, 0]
+
+    def _add(self, source: np.ndarray, index: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
+        weights = np.asarray(weights, dtype=np.float64)
+        parts = list(tiles(self.n, max(2048, -(-self.n // threads()))))
+        in_threads(lambda part: add_rows(source, index, weights, part.start, part.stop, out), parts)
 
     def apply(self, points: Rows, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Sum over the support of weight k(point, row), for columns of weights, without keeping the values."""
@@ -208,10 +236,6 @@ class Gram:
         if self._K is not None:
             return self._K.diagonal().astype(np.float64)
         return kernels.diagonal(self.kernel, self.rows).astype(np.float64)
-
-    def mean_row(self, weights: np.ndarray) -> np.ndarray:
-        """k(x_i, x_0) for x_0 the weighted mean, in feature space, of rows whose weights sum to one."""
-        return self.times(weights)
 
     def scores(self, coef: np.ndarray, b: float) -> np.ndarray:
         """F at the training rows."""

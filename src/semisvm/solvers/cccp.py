@@ -8,7 +8,7 @@ objective never rises, and once no tangent changes the point is stationary.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,45 +50,53 @@ class CCCP:
     unlabeled_losses = (type(None), SymmetricRamp, SymmetricHinge)
     balances = (Free, Mean)
 
-    def solve(self, problem: Problem, start=None, callback=None, rng=None) -> Solution:
-        """Minimise, from the hinge machine on the labeled rows or from the multipliers ``start``."""
+    def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
+        """Minimise, from the hinge machine on the labeled rows or from another solution."""
         deadline = np.inf if self.max_time is None else time.perf_counter() + self.max_time
-        dual, whole = formulate(problem), self.init != "subset"
-        if start is None:
-            first = _shut(dual, _left_out(problem, rng)) if self.init == "subset" else dual
-            point = solve_dual(first, None, self.tol, deadline=deadline, polish=False, whole=whole)
-        else:
-            point = solve_dual(dual._replace(lo=np.minimum(start, 0), hi=np.maximum(start, 0)), start, max_iter=0)
+        dual = formulate(problem)
+        point = self._first(problem, dual, start, deadline, rng)
         trace: list[dict] = []
-        best, value, bent, status = point, np.inf, None, "max_iter"
-        for step in range(self.max_iter + 1):
-            row = _row(problem, dual, point, step)
-            if row["objective"] <= value:
-                best, value = point, row["objective"]
-            trace.append(row)
+        bent, status = None, None
+        while status is None:
+            trace.append(_row(problem, dual, point, len(trace)))
             if point.status != "converged":
                 status = point.status
-            elif callback is not None and callback(row):
+            elif callback is not None and callback(trace[-1]):
                 status = "stopped"
             else:
                 old, bent = bent, bend(problem, dual, read(problem, dual, point)[0])
-                status = "converged" if old is not None and _same(old, bent) else "max_iter"
-            if status != "max_iter" or step == self.max_iter:
-                break
-            point = self._fall(problem, bent, point, value, deadline, whole)
-            if point is None:
-                status = "converged"
-                break
-        best.status = status
-        return solution_of(problem, best, "stationary", trace, n_iter=len(trace) - 1)
+                if old is not None and _same(old, bent):
+                    status = "converged"
+                elif len(trace) > self.max_iter:
+                    status = "max_iter"
+                else:
+                    lower = self._fall(problem, bent, point, trace[-1]["objective"], deadline)
+                    point, status = (point, "converged") if lower is None else (lower, None)
+        return solution_of(problem, replace(point, status=status), "stationary", trace, n_iter=len(trace) - 1)
 
-    def _fall(self, problem, bent, point, value, deadline, whole) -> DualPoint | None:
+    def _first(self, problem: Problem, dual: Dual, start: Solution | None, deadline: float, rng) -> DualPoint:
+        """The point whose scores give the first tangents."""
+        if start is not None:
+            return solve_dual(bend(problem, dual, start.scores), start.multipliers, self.tol, deadline=deadline)
+        if self.init == "subset":
+            dual = _shut(dual, _left_out(problem, rng))
+        return solve_dual(dual, None, self.tol, deadline=deadline, polish=False, whole=self._whole)
+
+    @property
+    def _whole(self) -> bool:
+        """From a subset few rows ever get a multiplier, so few kernel rows are needed."""
+        return self.init != "subset"
+
+    def _fall(self, problem: Problem, bent: Dual, point: DualPoint, value: float, deadline: float) -> DualPoint | None:
         """The convex step, as exact as it takes to lower the objective; None if nothing lowers it."""
+        trial = point
         for tol in self.tol * 0.1 ** np.arange(TIGHTER):
-            point = solve_dual(bent, point, tol, deadline=deadline, whole=whole)
-            fallen = value - _row(problem, bent, point, 0)["objective"]
-            if point.status != "converged" or fallen > 0:
-                return point if fallen > STALLED * abs(value) or point.status != "converged" else None
+            trial = solve_dual(bent, trial, tol, deadline=deadline, whole=self._whole)
+            fallen = value - _row(problem, bent, trial, 0)["objective"]
+            if trial.status != "converged":
+                return trial if fallen > 0 else replace(point, status=trial.status)
+            if fallen > STALLED * abs(value):
+                return trial
         return None
 
 

@@ -23,12 +23,16 @@ from ..balance import Free
 from ..losses import Hinge, SquaredHinge
 from ..problem import Problem
 from ..solution import Solution
+from ..spaces import one_blas_thread, submatrix
 from .dual import Dual, DualPoint, formulate, solution_of
 from .pairs import all_slopes, pair_steps
 
-FIRST_ROWS = 3000  # the first active set has at least this many rows
+FIRST_ROWS = 4096  # at most this many rows make the first active set
+FRESH_ROWS = 4096  # at most this many without a cached kernel row join a later one
 ACTIVE_ROWS = 16384  # largest block of an active set, 1 GiB of float32
 POLISH_ROWS = 300
+ROUNDING = 1e-13  # a sum this small beside its terms is zero
+WORTH = 0.1  # rows that violate less than this share of the worst wait for a later round
 SHRINK = 0.7  # compact the block when this share of it is left
 
 
@@ -76,9 +80,9 @@ class _State:
 
     def add(self, change: np.ndarray, stale: np.ndarray) -> None:
         """Bring f at the real rows ``stale`` up to date with a change of a."""
-        n, gram = self.dual.gram.n, self.dual.gram
+        n = self.dual.gram.n
         if len(stale) and change.any():
-            self.f[stale] += gram.times(change[:n])[stale] if gram.held else gram.times(change[:n], stale)
+            self.f[stale] += self.dual.gram.times(change[:n])[stale]
             self.f[stale] += change[n:] @ self.V[:, stale] + self.ridge[stale] * change[stale]
 
     def enter_box(self) -> None:
@@ -97,11 +101,12 @@ def feasible(a: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     a = np.clip(a, lo, hi)
     free = np.flatnonzero(np.isinf(hi) & np.isinf(lo))
     if len(free):
-        a[free[0]] -= a.sum()
+        if abs(a.sum()) > ROUNDING * np.abs(a).sum():
+            a[free[0]] -= a.sum()
         return a
     for _ in range(3):
         excess = a.sum()
-        if excess == 0:
+        if abs(excess) <= ROUNDING * np.abs(a).sum():
             break
         room = a - lo if excess > 0 else hi - a
         order = np.argsort(-room, kind="stable")
@@ -180,12 +185,12 @@ def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bo
         complete = len(active) == gram.n
         goal = tol if complete else max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
         last = top - bottom
-        K = gram.whole if complete and gram.fits else gram.block(active)
+        K = gram.whole if complete and whole else gram.square(active)
         steps += _steps_on(state, K, active, goal, max_iter - steps, deadline)
 
 
 def _active(state: _State, top: float, bottom: float, first: bool) -> np.ndarray:
-    """The rows to work on: free ones and the worst violators, at most ``ACTIVE_ROWS`` (fewer in the first round)."""
+    """The rows to work on: free ones and the worst violators, few of which have no cached kernel row."""
     n = state.dual.gram.n
     up, down = state.slopes()
     middle = 0.5 * (top + bottom)
@@ -193,13 +198,17 @@ def _active(state: _State, top: float, bottom: float, first: bool) -> np.ndarray
     a = state.a[:n]
     off = np.maximum(up[:n] - state.f[:n] - middle, middle - down[:n] + state.f[:n])
     free = (a > lo) & (a < hi) & (a != mid)
-    off[free] = np.maximum(off[free], 0.5 * (top - bottom))
-    moving = np.flatnonzero(off > 0)
-    limit = min(ACTIVE_ROWS, max(FIRST_ROWS, n // 8)) if first else ACTIVE_ROWS
-    if len(moving) <= limit:
-        return moving
-    tied = off[moving] + 1e-9 * np.random.default_rng(0).random(len(moving))
-    return np.sort(moving[np.argpartition(-tied, limit)[:limit]])
+    off[free] = np.maximum(off[free], 0.4 * (top - bottom))  # behind the worst pair, which must not be cut off
+    moving = np.flatnonzero(off > WORTH * max(off.max(), 0.0))
+    fresh = state.dual.gram.cache.slot[moving] < 0
+    limit = FIRST_ROWS if first else FRESH_ROWS
+    if fresh.sum() > limit:
+        ties = off[moving] + 1e-9 * np.random.default_rng(0).random(len(moving))
+        worst = np.flatnonzero(fresh)[np.argpartition(-ties[fresh], limit)[:limit]]
+        moving = np.sort(np.r_[moving[~fresh], moving[worst]])
+    if len(moving) > ACTIVE_ROWS:
+        moving = np.sort(moving[np.argpartition(-off[moving], ACTIVE_ROWS)[:ACTIVE_ROWS]])
+    return moving
 
 
 def _steps_on(state: _State, K: np.ndarray, active: np.ndarray, goal: float, max_steps: int, deadline: float) -> int:
@@ -228,7 +237,8 @@ def _steps_on(state: _State, K: np.ndarray, active: np.ndarray, goal: float, max
             top, bottom = np.max(up - f), np.min(down - f)
             stays = ((up - f >= bottom) | (down - f <= top))[: len(active)]
             shrunk = stays.mean() < SHRINK
-        active, K = active[stays], K[np.ix_(stays, stays)]
+        left = np.flatnonzero(stays)
+        active, K = active[left], submatrix(K, left, left)
 
 
 def _inside(state: _State) -> np.ndarray:
@@ -254,7 +264,7 @@ def _polish(state: _State) -> None:
     real, virtual = inside[inside < n], inside[inside >= n]
     k = len(inside)
     H = np.zeros((k + 1, k + 1))
-    H[: len(real), : len(real)] = state.dual.gram.block(real)
+    H[: len(real), : len(real)] = state.dual.gram.square(real)
     H[len(real) : k, :k] = state.V[np.ix_(virtual - n, inside)]
     H[: len(real), len(real) : k] = state.V[np.ix_(virtual - n, real)].T
     H[np.arange(k), np.arange(k)] += state.ridge[inside]
@@ -262,7 +272,8 @@ def _polish(state: _State) -> None:
     up, _ = state.slopes()
     # the free part of f is H a; the sum of the free coordinates has to stay what brings the total to zero
     right = np.r_[(up - state.f)[inside] + H[:k, :k] @ state.a[inside], state.a[inside].sum() - state.a.sum()]
-    solved = np.linalg.lstsq(H, right, rcond=None)[0][:k]
+    with one_blas_thread():
+        solved = _solve(H, right)[:k]
     lo, mid, hi = (piece[inside] for piece in state.pieces[:3])
     below = state.a[inside] < mid
     if (solved < np.where(below, lo, mid)).any() or (solved > np.where(below, mid, hi)).any():
@@ -272,6 +283,17 @@ def _polish(state: _State) -> None:
     trial = _State(state.dual, exact)
     if np.subtract(*_bounds(trial)) < np.subtract(*_bounds(state)):
         state.a, state.f = trial.a, trial.f
+
+
+def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """H^-1 right, or the shortest least-squares solution where rows coincide."""
+    try:
+        solved = np.linalg.solve(H, right)
+        if np.abs(H @ solved - right).max() <= 1e-10 * (1.0 + np.abs(right).max()):
+            return solved
+    except np.linalg.LinAlgError:
+        pass
+    return np.linalg.lstsq(H, right, rcond=None)[0]
 
 
 @dataclass(frozen=True)
@@ -296,8 +318,9 @@ class SMO:
     unlabeled_losses = (type(None),)
     balances = (Free,)
 
-    def solve(self, problem: Problem, start=None, callback=None, rng=None) -> Solution:
-        """Minimise; ``start`` is a feasible vector of multipliers."""
+    def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
+        """Minimise, from the multipliers of another solution if there is one."""
         deadline = np.inf if self.max_time is None else time.perf_counter() + self.max_time
-        point = solve_dual(formulate(problem), start, self.tol, self.max_iter, deadline)
+        first = None if start is None else start.multipliers
+        point = solve_dual(formulate(problem), first, self.tol, self.max_iter, deadline)
         return solution_of(problem, point, kind="kkt")

@@ -1,0 +1,171 @@
+"""Bad input: one sentence that says what came, what is allowed and what to do."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisvm.datasets import hide_labels, make_two_gaussians
+from semisvm.estimators import ESTIMATORS
+
+ALL = pytest.mark.parametrize("name", ESTIMATORS)
+
+
+def data():
+    X, y = make_two_gaussians(40, 5, 0.6, random_state=0)
+    return X, hide_labels(y, 10, random_state=0)
+
+
+def spoil(X, value):
+    X = X.copy()
+    X[3, 2] = value
+    return X
+
+
+LABELS = {
+    "no labeled row": (lambda y: np.full(len(y), -1), "no labeled row.*needed"),
+    "all None": (lambda y: [None] * len(y), "no labeled row"),
+    "one class": (lambda y: np.where(y == -1, -1, 5), "only one class, 5.*second class"),
+    "-1 and +1": (lambda y: np.where(y == 2, 1, -1), "only one class, 1,.*unlabeled=None.*unlabeled=0"),
+    "three classes": (lambda y: np.arange(len(y)) % 3, "(?s)binary.*3 classes"),
+    "continuous": (lambda y: np.linspace(0.1, 0.9, len(y)), "Unknown label type"),
+    "mixed": (lambda y: ["a", 2] * (len(y) // 2), "all text or all numbers"),
+    "too short": (lambda y: y[:-1], "40 rows and y has 39.*one label per row"),
+    "none at all": (lambda y: None, "y is None"),
+}
+
+
+@ALL
+@pytest.mark.parametrize("case", LABELS)
+def test_labels(name, case):
+    X, y = data()
+    change, message = LABELS[case]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match=message):
+            ESTIMATORS[name]().fit(X, change(y))
+
+
+TABLES = {
+    "NaN": (lambda X: spoil(X, np.nan), "NaN"),
+    "infinity": (lambda X: spoil(X, np.inf), "infinity"),
+    "text": (
+        lambda X: pd.DataFrame(X, columns=list("abcde")).assign(word="cat"),
+        "X holds text.*only numbers.*TfidfVectorizer",
+    ),
+    "text array": (lambda X: X.astype(str).astype(object) + "x", "X holds text"),
+    "one dimension": (lambda X: X[:, 0], "Expected 2D array.*reshape|Reshape"),
+    "no rows": (lambda X: X[:0], "0 sample"),
+    "no columns": (lambda X: X[:, :0], "0 feature"),
+}
+
+
+@ALL
+@pytest.mark.parametrize("case", TABLES)
+def test_tables(name, case):
+    X, y = data()
+    change, message = TABLES[case]
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        ESTIMATORS[name]().fit(change(X), y[: len(change(X))])
+
+
+PARAMETERS = {
+    "kernel": [("rfb", "'rfb' is not known.*'rbf'"), (3, "name or a function")],
+    "C": [(0, r"C=0 is not allowed.*\(0, inf\)"), (-1.0, "C=-1.0"), ("big", "C='big'"), (np.nan, "C=nan")],
+    "C_unlabeled": [(-0.1, "C_unlabeled=-0.1")],
+    "gamma": [(0.0, "gamma=0.0"), ("wide", "'scale', 'median', 'auto'")],
+    "coef0": [("a", "coef0='a'")],
+    "tol": [(0.0, "tol=0.0")],
+    "max_iter": [(0, "max_iter=0.*whole number of 1 or more"), (2.5, "max_iter=2.5")],
+    "max_time": [(-1, "max_time=-1")],
+    "balance": [
+        (1.5, r"balance=1.5.*\[0, 1\]"),
+        ("even", "balance='even'.*'labeled'"),
+        ({1: 0.5}, "one share for each class"),
+        ({1: -1.0, 2: 2.0}, "balance"),
+    ],
+    "s": [(2.0, "s=2.0")],
+    "loss": [("log", "'hinge', 'squared_hinge'")],
+    "init": [("all", "'svm', 'subset'")],
+    "fit_intercept": [("yes", "'regularised'")],
+    "labeled_loss": [("log", "'hinge'"), (3, "labeled_loss=3")],
+    "unlabeled_loss": [("log", "'symmetric_ramp'")],
+    "solver": [("magic", "'smo', 'cccp'"), (3, "solver=3")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "message"),
+    [
+        (name, parameter, value, message)
+        for name, cls in ESTIMATORS.items()
+        for parameter, cases in PARAMETERS.items()
+        for value, message in cases
+        if parameter in cls().get_params()
+    ],
+)
+def test_parameters(name, parameter, value, message):
+    X, y = data()
+    with pytest.raises(ValueError, match=message):
+        ESTIMATORS[name](**{parameter: value}).fit(X, y)
+
+
+@ALL
+def test_kernels_that_cannot_be(name):
+    X, y = data()
+    with pytest.raises(ValueError, match=r"infinite at distance 0.*coef0=1"):
+        ESTIMATORS[name](kernel="inverse_multiquadric").fit(X, y)
+    with pytest.raises(ValueError, match="not positive definite"):
+        ESTIMATORS[name](kernel="poly", coef0=-1.0).fit(X, y)
+    if "fit_intercept" in ESTIMATORS[name]().get_params():
+        with pytest.raises(ValueError, match=r"sum to zero.*fit_intercept=True"):
+            ESTIMATORS[name](kernel="multiquadric", fit_intercept=False).fit(X, y)
+    with pytest.raises(ValueError, match="square matrix"):
+        ESTIMATORS[name](kernel="precomputed").fit(X, y)
+    with pytest.raises(ValueError, match="not symmetric"):
+        ESTIMATORS[name](kernel="precomputed").fit(np.random.default_rng(0).random((40, 40)), y)
+    with pytest.raises(ValueError, match="shape"):
+        ESTIMATORS[name](kernel=lambda A, B: np.ones(3)).fit(X, y)
+
+
+@ALL
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0, 2.0], r"expected \(40,\)"),
+        (-np.ones(40), "0 or more"),
+        (np.zeros(40), "not all zero"),
+        (["a"] * 40, "numbers"),
+    ],
+)
+def test_weights(name, weight, message):
+    X, y = data()
+    with pytest.raises(ValueError, match=message):
+        ESTIMATORS[name]().fit(X, y, sample_weight=weight)
+
+
+@ALL
+def test_labels_that_weigh_nothing(name):
+    X, y = data()
+    with pytest.raises(ValueError, match="positive weight"):
+        ESTIMATORS[name]().fit(X, y, sample_weight=(y == -1) * 1.0)
+
+
+def test_minus_one_zero_one_is_taken_as_two_classes_with_a_warning():
+    X, y = data()
+    signs = np.where(y == -1, -1, y - 1)
+    for cls in ESTIMATORS.values():
+        with pytest.warns(UserWarning, match="unlabeled=0"):
+            fitted = cls().fit(X, signs)
+        np.testing.assert_array_equal(fitted.classes_, [0, 1])
+
+
+@ALL
+def test_other_columns_at_predict(name):
+    X, y = data()
+    fitted = ESTIMATORS[name]().fit(X, y)
+    with pytest.raises(ValueError, match="4 features"):
+        fitted.predict(X[:, :4])
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.predict(spoil(X, np.nan))

@@ -1,0 +1,44 @@
+"""A second process must not compile, and importing must not drag in what nobody asked for."""
+
+import os
+import subprocess
+import sys
+
+FIT = """
+import numpy as np, semisvm
+from semisvm import rowcache
+from semisvm.solvers import pairs
+X = np.random.default_rng(0).standard_normal((60, 4))
+y = np.where(np.arange(60) < 20, np.arange(60) % 2 + 1, -1)
+semisvm.CCCPTSVM().fit(X, y)
+loops = [value for module in (pairs, rowcache) for value in vars(module).values() if hasattr(value, "stats")]
+called = [loop.stats for loop in loops if loop.signatures]
+print(sum(sum(s.cache_hits.values()) for s in called), sum(sum(s.cache_misses.values()) for s in called))
+"""
+
+
+def run(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_the_disk_cache_hits_in_a_new_process(tmp_path):
+    hits, misses = map(int, run(FIT, NUMBA_CACHE_DIR=str(tmp_path)).split())
+    assert misses > 0
+    hits, misses = map(int, run(FIT, NUMBA_CACHE_DIR=str(tmp_path)).split())
+    assert hits > 0
+    assert misses == 0
+
+
+def test_the_cache_can_be_switched_off(tmp_path):
+    hits, _ = map(int, run(FIT, NUMBA_CACHE_DIR=str(tmp_path), SEMISVM_NUMBA_CACHE="0").split())
+    assert hits == 0
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_import_drags_in_nothing_that_scikit_learn_and_numba_do_not():
+    loaded = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    ours = set(run(f"import semisvm; {loaded}").split())
+    assert ours - set(run(f"import sklearn.svm, numba; {loaded}").split()) == {"semisvm"}

@@ -61,10 +61,9 @@ def labels(y, unlabeled: Any = -1) -> Labels:
 def _column(y) -> np.ndarray:
     if isinstance(y, list | tuple):
         objects = np.empty(len(y), dtype=object)
-        try:
-            objects[:] = y
-        except ValueError:
-            objects = np.asarray(y)
+        objects[:] = y
+        if any(isinstance(v, list | tuple) for v in y):
+            objects = np.asarray(y, dtype=object)
         plain = all(isinstance(v, numbers.Number | np.bool_) for v in objects.flat)
         y = np.asarray(y) if plain else objects
     if y is None:
@@ -104,7 +103,8 @@ def _uniform(known: np.ndarray) -> np.ndarray:
     """Labels of one kind: text stays, numbers in an object column become numbers."""
     if known.dtype.kind in "US":
         return known
-    kinds = {"text" if isinstance(v, str) else "number" if isinstance(v, numbers.Number) else "other" for v in known}
+    number = numbers.Number | np.bool_
+    kinds = {"text" if isinstance(v, str) else "number" if isinstance(v, number) else "other" for v in known}
     if kinds <= {"text"}:
         return known
     if kinds == {"number"}:
@@ -118,9 +118,10 @@ def _uniform(known: np.ndarray) -> np.ndarray:
 
 def _look_at_signs(values: np.ndarray, classes: np.ndarray, missing: np.ndarray, marker: Any) -> None:
     """Catch -1 meant as a class."""
-    if not isinstance(marker, numbers.Number) or marker != -1 or not missing.any() or classes.dtype.kind not in "biuf":
+    if not isinstance(marker, numbers.Number) or marker != -1 or not missing.any() or classes.dtype.kind not in "iuf":
         return
-    if len(classes) == 2 and set(classes.tolist()) == {0, 1}:
+    meant = any(isinstance(v, numbers.Number) and v == -1 for v in values[missing].tolist())  # not NaN alone
+    if meant and len(classes) == 2 and set(classes.tolist()) == {0, 1}:
         warnings.warn(
             "y holds the values -1, 0 and 1; they are taken as the classes 0 and 1 with -1 for unlabeled rows. If -1 "
             "and 1 are the classes and 0 means unlabeled, pass unlabeled=0.",
@@ -177,7 +178,7 @@ def weights(sample_weight, n: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, numbers.Number):
-        return np.full(n, float(sample_weight))
+        sample_weight = np.full(n, float(sample_weight))
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from . import kernels
 from .kernels import Kernel
-from .spaces import EXACT_ROWS, TILE, in_threads, tiles
+from .spaces import DENSE_SHARE, EXACT_ROWS, TILE, in_threads, tiles
 
 
 def linear_scores(X, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
@@ -24,6 +24,8 @@ def kernel_scores(kernel: Kernel, X, kept, coef: np.ndarray, intercept: np.ndarr
     dtype = np.float64 if kept.shape[0] <= EXACT_ROWS else np.float32
     centre = None
     known = kernels.form(kernel)
+    if sparse.issparse(kept) and kept.nnz >= DENSE_SHARE * kept.shape[0] * kept.shape[1]:
+        kept = kept.toarray()
     if known is not None and known.of != "product" and not sparse.issparse(kept):
         centre = kept.mean(axis=0)
     if sparse.issparse(X) != sparse.issparse(kept):

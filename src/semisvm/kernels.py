@@ -25,6 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+ROUNDING = 8.0  # a squared distance below this many roundings of its terms is zero
+
 
 class Kernel(NamedTuple):
     """A kernel with all its numbers; ``name`` is a key of ``KERNELS``, "precomputed" or a function of two tables."""
@@ -192,6 +194,8 @@ def block(kernel: Kernel, A: Rows, B: Rows) -> np.ndarray:
         T += B.squares
         np.maximum(T, 0.0, out=T)
         if known.of == "distance":
+            noise = ROUNDING * np.finfo(T.dtype).eps
+            T[(noise * A.squares)[:, None] + noise * B.squares >= T] = 0.0  # equal rows: the root would blow it up
             np.sqrt(T, out=T)
     known.apply(T, kernel)
     return T

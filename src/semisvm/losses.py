@@ -90,7 +90,8 @@ def _off_hinge(m, t, floor):
 def _off_symmetric(m, f, s):
     """The same for the symmetric ramp: m > 0 pulls up to f = 1, m < 0 down to f = -1, m = 0 is |f| >= 1 or <= -s."""
     size = np.abs(f)
-    resting = np.minimum(np.maximum(1.0 - size, 0.0), np.maximum(size + s, 0.0))
+    flat = np.maximum(size + s, 0.0) if s < 0 else np.inf  # without a flat part the top is no place to rest
+    resting = np.minimum(np.maximum(1.0 - size, 0.0), flat)
     return np.where(m == 0.0, resting, _off_hinge(np.abs(m), np.sign(m) * f, -s))
 
 
@@ -194,7 +195,7 @@ def slope(loss: tuple, t):
 
 
 def curvature(loss: tuple, t):
-    """The second derivative at t, zero at a kink."""
+    """The second derivative at t; that of the right-hand side at a kink."""
     return PIECES[type(loss)].curvature(loss, t)
 
 

@@ -89,9 +89,10 @@ def gradient(problem: Problem, coef: np.ndarray, b: float) -> tuple[np.ndarray, 
     if problem.unlabeled is not None:
         pull[~known] = losses.slope(problem.unlabeled, f[~known])
     pull *= problem.cost
-    weight = coef if problem.space.gram() is not problem.space else problem.space.adjoint(coef)
     by_b = pull.sum() + (b if problem.intercept == "regularised" else 0.0)
-    return weight + problem.space.adjoint(pull), 0.0 if problem.intercept is False else float(by_b)
+    return problem.space.norm_slope(coef) + problem.space.adjoint(pull), 0.0 if problem.intercept is False else float(
+        by_b
+    )
 
 
 def violation(problem: Problem, multipliers: np.ndarray, f: np.ndarray) -> float:

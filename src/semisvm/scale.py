@@ -21,6 +21,12 @@ def _sample(X, weights: np.ndarray):
     return X[index], weights[index]
 
 
+def _centred_sample(X, weights: np.ndarray):
+    """The sample, moved to the origin if dense: distances and variances stay, and stay exact."""
+    X, weights = _sample(X, weights)
+    return (X if sparse.issparse(X) else X - X.mean(axis=0)), weights
+
+
 def width(kernel: Kernel, gamma: str | float, X, weights: np.ndarray) -> float:
     """The number behind ``gamma``.
 
@@ -51,12 +57,14 @@ def _variance(X, weights: np.ndarray) -> float:
         mean = (X.T @ w).sum() / X.shape[1]
         return float((X.multiply(X).T @ w).sum() / X.shape[1] - mean**2)
     mean = (w @ X).mean()
-    return float((w @ np.square(X - mean)).mean())
+    variance = float((w @ np.square(X - mean)).mean())
+    # a variance that is but rounding of the mean is none
+    return variance if variance > (8.0 * np.finfo(np.float64).eps * mean) ** 2 else 0.0
 
 
 def median_squared_distance(X, weights: np.ndarray) -> float:
     """Median of ||x_i - x_j||^2 over pairs of rows; positive distances only, should the median be zero."""
-    X, weights = _sample(X, weights)
+    X, weights = _centred_sample(X, weights)
     squared = Kernel("linear")
     rows = kernels.rows(squared, X, np.float64)
     product = kernels.block(squared, rows, rows)
@@ -88,7 +96,9 @@ def total_variance(kernel: Kernel, X, weights: np.ndarray) -> float:
         index = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).astype(int)
         K, w = np.asarray(X)[np.ix_(index, index)], weights[index] / weights[index].sum()
     else:
-        X, weights = _sample(X, weights)
+        known = kernels.form(kernel)
+        free = kernel.name == "linear" or (known is not None and known.of != "product")
+        X, weights = (_centred_sample if free else _sample)(X, weights)
         rows = kernels.rows(kernel, X, np.float64)
         K, w = kernels.block(kernel, rows, rows), weights / weights.sum()
     return float(w @ K.diagonal() - w @ K @ w)

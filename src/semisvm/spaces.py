@@ -4,6 +4,7 @@ Every space answers the same questions about f = <w, phi(x)> + b:
 
 ``scores(coef, b)``     f at the training rows
 ``norm2(coef)``         ||w||^2
+``norm_slope(coef)``    gradient of 1/2 ||w||^2 in the coordinates of the space
 ``adjoint(v)``          gradient of v'f in the coordinates of the space
 ``gram()``              the space as a ``Gram``, for solvers that work on the dual
 ``from_dual(a)``        the coordinates of w = sum a_i phi(x_i)
@@ -73,8 +74,9 @@ def in_threads(task: Callable, items: list) -> None:
             pass
 
 
-def tiles(n: int, size: int = TILE) -> Iterator[slice]:
-    """Slices of at most ``size`` that cover range(n)."""
+def tiles(n: int, size: int | None = None) -> Iterator[slice]:
+    """Slices of at most ``size`` (TILE if None) that cover range(n)."""
+    size = size or TILE
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
@@ -149,8 +151,11 @@ class Gram:
         """Rows computed lately, within the memory rule."""
         if self._cache is None:
             capacity = min(self.n, max(gram_limit() // (self.n * self.dtype.itemsize), 2))
-            self._cache = RowCache(self.n, capacity, self.dtype, lambda index: self.block(index, None))
+            self._cache = RowCache(self.n, capacity, self.dtype, self._rows_at)
         return self._cache
+
+    def _rows_at(self, index: np.ndarray) -> np.ndarray:
+        return self.block(index, None)
 
     def square(self, index: np.ndarray) -> np.ndarray:
         """K at the rows and columns ``index``; rows in the cache are read, the others computed for these columns."""
@@ -249,6 +254,10 @@ class Gram:
         """Gradient of v'f: K v."""
         return self.times(v)
 
+    def norm_slope(self, coef: np.ndarray) -> np.ndarray:
+        """Gradient of 1/2 ||w||^2: K coef."""
+        return self.times(coef)
+
     def gram(self) -> Gram:
         """The space itself."""
         return self
@@ -277,6 +286,10 @@ class Features:
     def adjoint(self, v: np.ndarray) -> np.ndarray:
         """X' v."""
         return np.asarray(self.X.T @ v, dtype=np.float64)
+
+    def norm_slope(self, coef: np.ndarray) -> np.ndarray:
+        """Gradient of 1/2 ||w||^2: coef."""
+        return coef
 
     def gram(self) -> Gram:
         """The linear kernel on the same rows."""

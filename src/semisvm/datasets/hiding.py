@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy as np
 
 
@@ -32,7 +34,7 @@ def hide_labels(y, n_labeled: int | float, random_state: int | None = None, mark
     y = np.asarray(y)
     rng = np.random.default_rng(random_state)
     classes, codes = np.unique(y, return_inverse=True)
-    wanted = n_labeled * len(y) if isinstance(n_labeled, float) and n_labeled < 1 else n_labeled
+    wanted = round(n_labeled * len(y)) if isinstance(n_labeled, float) and n_labeled < 1 else n_labeled
     if not len(classes) <= wanted <= len(y):
         raise ValueError(
             f"n_labeled={n_labeled!r} asks for {wanted:g} labeled rows; {len(y)} rows of {len(classes)} classes allow "
@@ -40,10 +42,12 @@ def hide_labels(y, n_labeled: int | float, random_state: int | None = None, mark
         )
     ideal = wanted * np.bincount(codes) / len(y)
     counts = np.maximum(np.floor(ideal).astype(int), 1)
-    for code in np.argsort(counts - ideal, kind="stable"):
-        if counts.sum() < int(wanted):
-            counts[code] += 1
-    hidden = y.astype(object) if y.dtype.kind in "USO" else y.copy()
+    while counts.sum() < int(wanted):
+        counts[np.argmin(counts - ideal)] += 1
+    while counts.sum() > int(wanted):
+        counts[np.argmax(np.where(counts > 1, counts - ideal, -np.inf))] -= 1
+    fits = y.dtype.kind in "if" and isinstance(marker, numbers.Real) and (y.dtype.kind == "f" or marker == marker)
+    hidden = y.copy() if fits else y.astype(object)
     for code, count in enumerate(counts):
         hidden[rng.permutation(np.flatnonzero(codes == code))[count:]] = marker
     return hidden

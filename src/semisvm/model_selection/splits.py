@@ -30,7 +30,7 @@ class LabeledKFold:
     --------
     >>> import numpy as np
     >>> from semisvm.model_selection import LabeledKFold
-    >>> y = np.array([0, 1, -1, 0, 1, -1])
+    >>> y = np.array([1, 2, -1, 1, 2, -1])
     >>> for train, test in LabeledKFold(2).split(y.reshape(-1, 1), y):
     ...     print(train, test)
     [2 3 4 5] [0 1]
@@ -49,7 +49,7 @@ class LabeledKFold:
         Parameters
         ----------
         X : array-like of n rows
-            Only its length is looked at, and that only where y has another.
+            Not looked at.
         y : array-like of shape (n,)
             The labels, with markers.
         groups : object

@@ -171,7 +171,10 @@ def _bounds(state: _State) -> tuple[float, float]:
 def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bool) -> tuple[int, str]:
     """Solve on one active set after another until no coordinate violates."""
     gram = state.dual.gram
-    whole = gram.held or gram.n <= FIRST_ROWS or (whole and gram.fits)
+    open_rows = np.flatnonzero(state.dual.lo < state.dual.hi)
+    if len(open_rows) > SHRINK * gram.n:
+        open_rows = np.arange(gram.n)
+    whole = gram.held or len(open_rows) <= FIRST_ROWS or (whole and gram.fits)
     steps, last = 0, np.inf
     while True:
         top, bottom = _bounds(state)
@@ -181,11 +184,10 @@ def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bo
             return steps, "max_iter"
         if time.perf_counter() > deadline:
             return steps, "max_time"
-        active = np.arange(gram.n) if whole else _active(state, top, bottom, last == np.inf)
-        complete = len(active) == gram.n
-        goal = tol if complete else max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
+        active = open_rows if whole else _active(state, top, bottom, last == np.inf)
+        goal = tol if whole else max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
         last = top - bottom
-        K = gram.whole if complete and whole else gram.square(active)
+        K = gram.whole if whole and len(active) == gram.n else gram.square(active)
         steps += _steps_on(state, K, active, goal, max_iter - steps, deadline)
 
 

@@ -84,11 +84,10 @@ def random_dual(seed, n=12, kinks=False, ridge=False):
 
 
 def dual_value(dual, a):
-    K = dual.gram.whole
     gain = dual.slope @ a if dual.mid is None else 0.0
     if dual.mid is not None:
         gain = dual.slope @ np.minimum(a, dual.mid) + dual.high_slope @ np.maximum(a - dual.mid, 0.0)
-    return gain - 0.5 * a @ K @ a - (0.0 if dual.ridge is None else 0.5 * dual.ridge @ a**2)
+    return gain - 0.5 * a @ dual.gram.times(a) - (0.0 if dual.ridge is None else 0.5 * dual.ridge @ a**2)
 
 
 @pytest.mark.parametrize("kinks", [False, True])
@@ -131,25 +130,28 @@ def test_a_feasible_point_is_left_alone():
     np.testing.assert_array_equal(smo.feasible(np.array([0.5, -0.5, 0.25, -0.25]), lo, hi), [0.5, -0.5, 0.25, -0.25])
 
 
-@pytest.fixture
-def by_blocks(monkeypatch):
-    """No room for the whole matrix, small active sets, a cache of few rows."""
+def no_room(monkeypatch):
+    """No room for the whole matrix, small active sets, a cache of few rows, few fetched at once."""
     monkeypatch.setenv("SEMISVM_MEMORY", str(400 * 100 * 8))
+    monkeypatch.setattr(smo, "BLOCK_ROWS", 20)
     monkeypatch.setattr(smo, "FIRST_ROWS", 60)
-    monkeypatch.setattr(smo, "FRESH_ROWS", 30)
     monkeypatch.setattr(smo, "ACTIVE_ROWS", 90)
+    monkeypatch.setattr(smo, "FETCH_ROWS", 16)
 
 
 @pytest.mark.parametrize("name", ["rbf", "linear"])
-def test_blocks_give_what_the_whole_matrix_gives(name, request):
+@pytest.mark.parametrize("whole", [True, False])
+def test_active_sets_and_cached_rows_give_what_the_whole_matrix_gives(name, whole, monkeypatch):
     X, y = noisy(400)
-    whole = SMO(tol=1e-6).solve(problem_of(name, X, y, C=10.0))
-    request.getfixturevalue("by_blocks")
-    problem = problem_of(name, X, y, C=10.0)
-    blocks = SMO(tol=1e-6).solve(problem)
-    assert not problem.space.held
-    assert blocks.objective == pytest.approx(whole.objective, rel=1e-8)
-    assert blocks.certificate.value <= 1e-6
+    best = smo.solve_dual(formulate(problem_of(name, X, y, C=10.0)), tol=1e-6)
+    no_room(monkeypatch)
+    dual = formulate(problem_of(name, X, y, C=10.0))
+    point = smo.solve_dual(dual, tol=1e-6, whole=whole)
+    assert not dual.gram.held
+    assert (dual.gram._cache is None) == whole
+    assert dual_value(dual, point.a) == pytest.approx(dual_value(dual, best.a), rel=1e-8)
+    assert point.violation <= 1e-6
+    np.testing.assert_allclose(point.f, dual.gram.times(point.a), atol=1e-8)
 
 
 def test_shrinking_gives_what_no_shrinking_gives(monkeypatch):
@@ -213,7 +215,18 @@ def test_compiled_equals_python(name):
             "add_and_find_top": lambda f, s=s: f(K[3], K[5], V[:, 3], V[:, 5], 0.1, s["f"], s["up"]),
             "all_slopes": lambda f, s=s: f(s["a"], *pieces, s["up"], s["down"]),
             "pair_steps": lambda f, s=s: f(
-                K, V, G.diagonal().copy(), np.zeros(m + k), pieces, s["a"], s["f"], s["up"], s["down"], 1e-3, 50
+                K,
+                np.arange(m),
+                V,
+                G.diagonal().copy(),
+                np.zeros(m + k),
+                pieces,
+                s["a"],
+                s["f"],
+                s["up"],
+                s["down"],
+                1e-3,
+                50,
             ),
         }[name](function)
         results.append((answer, state))

@@ -60,8 +60,6 @@ def test_blocks_are_parts_of_the_matrix(held):
     if held:
         assert gram.whole is gram.whole
     assert gram.held is held
-    assert_close(gram.block(SOME, OTHERS), K[np.ix_(SOME, OTHERS)])
-    assert_close(gram.block(SOME, None), K[SOME])
     assert_close(gram.square(SOME), K[np.ix_(SOME, SOME)])
     assert_close(gram.diagonal(), K.diagonal())
 
@@ -86,12 +84,16 @@ def test_cached_rows_stay_right_while_others_push_them_out(monkeypatch):
     monkeypatch.setenv("SEMISVM_MEMORY", str(30 * 100 * 8))  # room for 30 of 100 rows
     X, rng = random_rows(100), np.random.default_rng(3)
     K, gram = dense_truth(RBF, X), Gram(RBF, X)
+    assert gram.cache.capacity == 30
     for size in (20, 30, 5, 45, 20, 17, 100, 12):
-        index, support = rng.permutation(100)[:size], rng.permutation(100)[:size]
+        index, support = rng.permutation(100)[: min(size, 30)], rng.permutation(100)[:size]
         a = np.zeros(100)
         a[support] = rng.standard_normal(size)
         assert_close(gram.times(a), K @ a)
-        assert_close(gram.square(index), K[np.ix_(index, index)])
+        assert_close(gram.cache.values[gram.cache.slots(index)], K[index])
+        held = np.flatnonzero(gram.cache.slot >= 0)
+        assert len(held) <= 30
+        assert_close(gram.cache.values[gram.cache.slot[held]], K[held])
     assert not gram.held
 
 
@@ -118,8 +120,7 @@ def test_the_memory_rule(monkeypatch):
     assert not gram.fits
     with pytest.raises(MemoryError, match=r"20,000 rows takes 1\.5 GiB and the limit is 0\.9 GiB.*SEMISVM_MEMORY"):
         _ = gram.whole
-    expected = np.exp(-0.2 * (X[SOME] - X[OTHERS].T) ** 2)
-    assert_close(gram.block(SOME, OTHERS), expected, tolerance=1e-6)
+    assert_close(gram.square(SOME), np.exp(-0.2 * (X[SOME] - X[SOME].T) ** 2), tolerance=1e-6)
     monkeypatch.setenv("SEMISVM_MEMORY", "1.7e9")
     assert gram.fits
 
@@ -137,7 +138,6 @@ def test_a_precomputed_matrix_is_taken_as_it_is(monkeypatch):
     assert gram.fits
     assert gram.whole is K
     assert_close(gram.times(a), K @ a)
-    assert_close(gram.block(index, OTHERS[:1]), K[np.ix_(index, OTHERS[:1])])
     assert_close(gram.square(index), K[np.ix_(index, index)])
 
 
@@ -156,7 +156,6 @@ def test_features_equal_the_gram_of_a_linear_kernel(table):
 def test_rows_far_from_the_origin_keep_exact_distances():
     X = random_rows() + 1e6
     expected = np.exp(-0.2 * ((X[SOME][:, None] - X[OTHERS]) ** 2).sum(axis=2))
-    assert_close(Gram(RBF, X).block(SOME, OTHERS), expected, tolerance=1e-8)
     assert_close(Gram(RBF, X).whole[np.ix_(SOME, OTHERS)], expected, tolerance=1e-8)
 
 

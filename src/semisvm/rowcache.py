@@ -8,6 +8,8 @@ import numpy as np
 
 from ._jit import jit
 
+PART = 1024  # rows computed at once where they do not follow each other
+
 
 @jit(fastmath={"contract", "reassoc", "nsz"})
 def add_rows(K, index, weights, start, stop, out):
@@ -43,14 +45,15 @@ class RowCache:
     dtype : dtype
         Type of the values.
     compute : callable
-        Takes an array of row numbers and returns these rows, shape (len, n).
+        Takes an array of row numbers and an array of shape (len, n) that it fills with these rows.
     """
 
-    def __init__(self, n: int, capacity: int, dtype, compute: Callable[[np.ndarray], np.ndarray]):
+    def __init__(self, n: int, capacity: int, dtype, compute: Callable[[np.ndarray, np.ndarray], None]):
         self.values = np.empty((capacity, n), dtype=dtype)  # memory is taken as rows are written
         self.slot = np.full(n, -1)
         self._owner = np.full(capacity, -1)
         self._used = np.zeros(capacity, dtype=np.int64)
+        self._taken = 0
         self._clock = 0
         self._compute = compute
 
@@ -65,11 +68,22 @@ class RowCache:
         held = self.slot[index]
         self._used[held[held >= 0]] = self._clock
         missing = index[held < 0]
-        if len(missing):
-            room = np.argsort(self._used, kind="stable")[: len(missing)]
-            out = self._owner[room]
-            self.slot[out[out >= 0]] = -1
-            self._owner[room], self.slot[missing], self._used[room] = missing, room, self._clock
-            for part in np.array_split(np.arange(len(missing)), -(-len(missing) // 1024)):
-                self.values[room[part]] = self._compute(missing[part])
+        empty = min(len(missing), self.capacity - self._taken)
+        if empty:
+            room = np.arange(self._taken, self._taken + empty)
+            self._compute(missing[:empty], self.values[self._taken : self._taken + empty])
+            self._taken += empty
+            self._give(missing[:empty], room)
+        if empty < len(missing):
+            late = missing[empty:]
+            room = np.argpartition(self._used, len(late) - 1)[: len(late)]
+            self.slot[self._owner[room]] = -1
+            for part in range(0, len(late), PART):
+                rows = np.empty((min(PART, len(late) - part), len(self.slot)), dtype=self.values.dtype)
+                self._compute(late[part : part + PART], rows)
+                self.values[room[part : part + PART]] = rows
+            self._give(late, room)
         return self.slot[index]
+
+    def _give(self, rows: np.ndarray, room: np.ndarray) -> None:
+        self._owner[room], self.slot[rows], self._used[room] = rows, room, self._clock

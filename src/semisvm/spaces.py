@@ -21,6 +21,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -40,11 +41,16 @@ def gram_limit() -> int:
     """The largest Gram matrix, in bytes, that is held whole."""
     if "SEMISVM_MEMORY" in os.environ:
         return int(float(os.environ["SEMISVM_MEMORY"]))
+    return min(GRAM_LIMIT, _available() // 2)
+
+
+def _available() -> int:
+    """Memory, in bytes, that can be had without swapping; all of it where the system does not tell."""
     try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return GRAM_LIMIT
-    return min(GRAM_LIMIT, free // 2)
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable")) * 1024
+    except (OSError, StopIteration):
+        return 2 * GRAM_LIMIT
 
 
 @cache
@@ -154,29 +160,12 @@ class Gram:
             self._cache = RowCache(self.n, capacity, self.dtype, self._rows_at)
         return self._cache
 
-    def _rows_at(self, index: np.ndarray) -> np.ndarray:
-        return self.block(index, None)
+    def _rows_at(self, index: np.ndarray, out: np.ndarray) -> None:
+        self._fill(self.rows.take(index), self.rows, out)
 
     def square(self, index: np.ndarray) -> np.ndarray:
-        """K at the rows and columns ``index``; rows in the cache are read, the others computed for these columns."""
-        if self._K is not None:
-            return submatrix(self._K, index, index)
-        slot = self.cache.slot[index]
-        if not (slot >= 0).any():
-            return self._symmetric(self.rows.take(index))
-        old, new = np.flatnonzero(slot >= 0), np.flatnonzero(slot < 0)
-        out = np.empty((len(index), len(index)), dtype=self.dtype)
-        out[old] = submatrix(self.cache.values, slot[old], index)
-        if len(new):
-            out[np.ix_(new, new)] = self._symmetric(self.rows.take(index[new]))
-            out[np.ix_(new, old)] = out[np.ix_(old, new)].T
-        return out
-
-    def block(self, index: np.ndarray, other: np.ndarray | None) -> np.ndarray:
-        """K at the rows ``index`` and the columns ``other`` (None: all)."""
-        if self._K is not None:
-            return self._K[index] if other is None else self._K[np.ix_(index, other)]
-        return self._rectangle(self.rows.take(index), self.rows if other is None else self.rows.take(other))
+        """K at the rows and columns ``index``."""
+        return self._symmetric(self.rows.take(index)) if self._K is None else submatrix(self._K, index, index)
 
     def _symmetric(self, points: Rows) -> np.ndarray:
         """Tiles of the upper triangle, each written twice."""
@@ -193,30 +182,29 @@ class Gram:
         in_threads(fill, [(r, c) for r in tiles(n) for c in tiles(n) if c.start >= r.start])
         return K
 
-    def _rectangle(self, left: Rows, right: Rows) -> np.ndarray:
-        out = np.empty((left.X.shape[0], right.X.shape[0]), dtype=self.dtype)
+    def _fill(self, left: Rows, right: Rows, out: np.ndarray) -> None:
+        """Kernel values of two sets of rows, tile by tile."""
 
         def fill(corner: tuple[slice, slice]) -> None:
             rows, columns = corner
             out[rows, columns] = kernels.block(self.kernel, left.take(rows), right.take(columns))
 
-        in_threads(fill, [(r, c) for r in tiles(out.shape[0]) for c in tiles(out.shape[1])])
-        return out
+        wide = TILE * max(1, TILE // max(out.shape[0], 1))  # a tile of few rows gets more columns
+        in_threads(fill, [(r, c) for r in tiles(out.shape[0]) for c in tiles(out.shape[1], wide)])
 
     def times(self, a: np.ndarray) -> np.ndarray:
         """K a; only the rows where a is not zero are read or computed."""
         support = np.flatnonzero(a)
         out = np.zeros(self.n)
+        if not len(support):
+            return out
         if self._K is not None:
             self._add(self._K, support, a[support], out)
             return out
-        if len(support) <= self.cache.capacity:
+        if self._cache is not None and len(support) <= self.cache.capacity:
             self._add(self.cache.values, self.cache.slots(support), a[support], out)
             return out
-        slot = self.cache.slot[support]
-        cached, fresh = support[slot >= 0], support[slot < 0]
-        self._add(self.cache.values, slot[slot >= 0], a[cached], out)
-        return out + self.apply(self.rows, fresh, a[fresh, None])[:, 0]
+        return self.apply(self.rows, support, a[support, None])[:, 0]
 
     def _add(self, source: np.ndarray, index: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
         weights = np.asarray(weights, dtype=np.float64)

@@ -94,11 +94,11 @@ def add_and_find_top(row_i, row_j, tail_i, tail_j, step, f, up):
 
 
 @jit()
-def kernel_row(K, V, i):
-    """Kernel values of coordinate i with the real rows."""
-    m = K.shape[0]
+def kernel_row(K, slot, V, i):
+    """Kernel values of coordinate i with the real rows; row i stands at ``slot[i]`` of K."""
+    m = slot.size
     if i < m:
-        return K[i]
+        return K[slot[i]]
     return V[i - m][:m]
 
 
@@ -117,24 +117,31 @@ def all_slopes(a, lo, mid, hi, low_slope, high_slope, up, down):
 
 
 @jit()
-def pair_steps(K, V, diagonal, ridge, pieces, a, f, up, down, tol, max_steps):
-    """Steps until the violation is at most tol or ``max_steps`` are made; returns their number and the violation.
+def pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, max_steps):
+    """Steps until the violation is at most tol, ``max_steps`` are made, or a kernel row is missing.
 
-    ``pieces`` is the tuple (lo, mid, hi, low_slope, high_slope); a, f, up and down are changed in place.
+    K holds kernel rows, that of coordinate i at ``slot[i]``, where -1 means that it is not there. ``pieces`` is the
+    tuple (lo, mid, hi, low_slope, high_slope); a, f, up and down are changed in place. Returned are the number of
+    steps, the violation and the coordinate whose row is missing, or -1.
     """
     lo, mid, hi, low_slope, high_slope = pieces
-    first = kernel_row(K, V, 0)
-    i, top = add_and_find_top(first, first, V[:, 0], V[:, 0], 0.0, f, up)
+    m = slot.size
+    none = K[0]  # any row: a step of zero only looks for the top
+    i, top = add_and_find_top(none, none, V[:, 0], V[:, 0], 0.0, f, up)
     wide = np.inf
     for steps in range(max_steps + 1):
         if i < 0:
-            return steps, 0.0
-        row_i = kernel_row(K, V, i)
+            return steps, 0.0, -1
+        if i < m and slot[i] < 0:
+            return steps, wide, i
+        row_i = kernel_row(K, slot, V, i)
         tail_i = V[:, i]
         j, wide = best_partner(row_i, tail_i, diagonal, f, down, i, top)
         if wide <= tol or j < 0 or steps == max_steps:
-            return steps, wide
-        k_ij = row_i[j] if j < K.shape[0] else tail_i[j - K.shape[0]]
+            return steps, wide, -1
+        if j < m and slot[j] < 0:
+            return steps, wide, j
+        k_ij = row_i[j] if j < m else tail_i[j - m]
         ideal = (top - down[j] + f[j]) / max(diagonal[i] + diagonal[j] - 2.0 * k_ij, TINY)
         end_i = mid[i] if a[i] < mid[i] else hi[i]
         end_j = mid[j] if a[j] > mid[j] else lo[j]
@@ -145,5 +152,5 @@ def pair_steps(K, V, diagonal, ridge, pieces, a, f, up, down, tol, max_steps):
         set_slopes(j, a, lo, mid, hi, low_slope, high_slope, up, down)
         f[i] += step * ridge[i]
         f[j] -= step * ridge[j]
-        i, top = add_and_find_top(row_i, kernel_row(K, V, j), tail_i, V[:, j], step, f, up)
-    return max_steps, wide
+        i, top = add_and_find_top(row_i, kernel_row(K, slot, V, j), tail_i, V[:, j], step, f, up)
+    return max_steps, wide, -1

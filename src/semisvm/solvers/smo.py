@@ -3,13 +3,14 @@
     maximise  sum phi_i(a_i) - 1/2 a'(K + diag(ridge)) a      subject to  sum a = 0,  lo <= a <= hi
 
 with phi_i linear, or concave with one kink (see ``pairs``). SVM, ramp loss and CCCP differ in the boxes and in the
-start alone. The solver never needs the whole kernel matrix: it works on the block of an *active set* of rows, a cache
-of kernel rows that are computed together by matrix multiplication, and then brings f at all other rows up to date.
+start alone. Order of calls in ``solve_dual``: start from any point; move it into the box and onto sum a = 0; pair steps
+until no coordinate violates the conditions of optimality by more than tol; at the end solve the linear system of the
+free coordinates, so that small problems are right to the last digit. The pair steps run
 
-Order of calls in ``solve_dual``: start from any feasible a; choose the active set (all rows if the matrix is held or
-cheap, else the free rows and the worst violators); pair steps on it, leaving out on the way the rows that can no
-longer move (shrinking); add what changed to f elsewhere; repeat until no row violates by more than tol; at the end
-solve the linear system of the free coordinates, so that small problems are right to the last digit.
+- on the block of all rows whose box is open, if the memory rule lets the kernel matrix be held; rows that can no longer
+  move are left out on the way (shrinking) and looked at again at the end;
+- on cached kernel rows, fetched a batch of violators at a time, if few rows will ever have a multiplier;
+- else on the block of an active set of free rows and worst violators, one such set after another.
 """
 
 from __future__ import annotations
@@ -22,17 +23,18 @@ import numpy as np
 from ..balance import Free
 from ..losses import Hinge, SquaredHinge
 from ..problem import Problem
+from ..rowcache import RowCache
 from ..solution import Solution
 from ..spaces import one_blas_thread, submatrix
 from .dual import Dual, DualPoint, formulate, solution_of
 from .pairs import all_slopes, pair_steps
 
-FIRST_ROWS = 4096  # at most this many rows make the first active set
-FRESH_ROWS = 4096  # at most this many without a cached kernel row join a later one
-ACTIVE_ROWS = 16384  # largest block of an active set, 1 GiB of float32
+BLOCK_ROWS = 4096  # a block of the rows that can move is made whole up to this many
+FIRST_ROWS = 8192  # rows of the first active set
+ACTIVE_ROWS = 16384  # rows of a later one: 1 GiB of float32
+FETCH_ROWS = 128  # kernel rows computed at once where one is missing
 POLISH_ROWS = 300
 ROUNDING = 1e-13  # a sum this small beside its terms is zero
-WORTH = 0.1  # rows that violate less than this share of the worst wait for a later round
 SHRINK = 0.7  # compact the block when this share of it is left
 
 
@@ -169,12 +171,17 @@ def _bounds(state: _State) -> tuple[float, float]:
 
 
 def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bool) -> tuple[int, str]:
-    """Solve on one active set after another until no coordinate violates."""
+    """Pair steps until no coordinate violates.
+
+    They run on the block of all rows that can move, if the matrix is held or may be; on cached rows, if few will have a
+    multiplier (``whole`` is False); else on the block of one active set after another.
+    """
     gram = state.dual.gram
     open_rows = np.flatnonzero(state.dual.lo < state.dual.hi)
     if len(open_rows) > SHRINK * gram.n:
         open_rows = np.arange(gram.n)
-    whole = gram.held or len(open_rows) <= FIRST_ROWS or (whole and gram.fits)
+    block = gram.held or (whole and gram.fits) or len(open_rows) <= BLOCK_ROWS
+    cache = None if whole or gram.held else gram.cache  # from here on also what changes f elsewhere is cached
     steps, last = 0, np.inf
     while True:
         top, bottom = _bounds(state)
@@ -184,37 +191,68 @@ def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bo
             return steps, "max_iter"
         if time.perf_counter() > deadline:
             return steps, "max_time"
-        active = open_rows if whole else _active(state, top, bottom, last == np.inf)
-        goal = tol if whole else max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
-        last = top - bottom
-        K = gram.whole if whole and len(active) == gram.n else gram.square(active)
-        steps += _steps_on(state, K, active, goal, max_iter - steps, deadline)
+        if block:
+            K = gram.whole if len(open_rows) == gram.n else gram.square(open_rows)
+            steps += _steps_on_block(state, K, open_rows, tol, max_iter - steps, deadline)
+        elif cache is not None:
+            steps += _steps_on_cache(state, cache, tol, max_iter - steps, deadline)
+        else:
+            active = _active(state, top, bottom, FIRST_ROWS if last == np.inf else ACTIVE_ROWS)
+            goal = max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
+            last = top - bottom
+            steps += _steps_on_block(state, gram.square(active), active, goal, max_iter - steps, deadline)
 
 
-def _active(state: _State, top: float, bottom: float, first: bool) -> np.ndarray:
-    """The rows to work on: free ones and the worst violators, few of which have no cached kernel row."""
+def _active(state: _State, top: float, bottom: float, limit: int) -> np.ndarray:
+    """The free rows and the worst violators, at most ``limit``."""
     n = state.dual.gram.n
     up, down = state.slopes()
     middle = 0.5 * (top + bottom)
-    lo, mid, hi = (piece[:n] for piece in state.pieces[:3])
-    a = state.a[:n]
-    off = np.maximum(up[:n] - state.f[:n] - middle, middle - down[:n] + state.f[:n])
-    free = (a > lo) & (a < hi) & (a != mid)
-    off[free] = np.maximum(off[free], 0.4 * (top - bottom))  # behind the worst pair, which must not be cut off
-    moving = np.flatnonzero(off > WORTH * max(off.max(), 0.0))
-    fresh = state.dual.gram.cache.slot[moving] < 0
-    limit = FIRST_ROWS if first else FRESH_ROWS
-    if fresh.sum() > limit:
-        ties = off[moving] + 1e-9 * np.random.default_rng(0).random(len(moving))
-        worst = np.flatnonzero(fresh)[np.argpartition(-ties[fresh], limit)[:limit]]
-        moving = np.sort(np.r_[moving[~fresh], moving[worst]])
-    if len(moving) > ACTIVE_ROWS:
-        moving = np.sort(moving[np.argpartition(-off[moving], ACTIVE_ROWS)[:ACTIVE_ROWS]])
+    off = np.maximum(up - state.f - middle, middle - down + state.f)
+    inside = _inside(state)
+    off[inside] = np.maximum(off[inside], 0.4 * (top - bottom))  # behind the worst pair, which must not be cut off
+    off = off[:n] + 1e-9 * np.random.default_rng(0).random(n)  # ties, as at the start, are broken at random
+    moving = np.flatnonzero(off > 0)
+    if len(moving) > limit:
+        moving = np.sort(moving[np.argpartition(-off[moving], limit)[:limit]])
     return moving
 
 
-def _steps_on(state: _State, K: np.ndarray, active: np.ndarray, goal: float, max_steps: int, deadline: float) -> int:
-    """Pair steps on a block until its violation is at most ``goal``; K shrinks with the rows that still move."""
+def _steps_on_cache(state: _State, cache: RowCache, tol: float, max_steps: int, deadline: float) -> int:
+    """Pair steps over all rows; whenever a kernel row is missing it is computed together with those likely next."""
+    n = state.dual.gram.n
+    up, down = state.slopes()
+    steps = 0
+    while True:
+        period = min(1000, max_steps - steps)
+        made, wide, missing = pair_steps(
+            cache.values, cache.slot, state.V, state.diagonal, state.ridge, state.pieces,
+            state.a, state.f, up, down, tol, period,
+        )  # fmt: skip
+        steps += made
+        if missing >= 0:
+            cache.slots(_wanted(missing, (up - state.f)[:n], (down - state.f)[:n], cache))
+        elif wide <= tol or made < period or steps >= max_steps:
+            return steps
+        if time.perf_counter() > deadline:
+            return steps
+
+
+def _wanted(missing: int, above: np.ndarray, below: np.ndarray, cache: RowCache) -> np.ndarray:
+    """The missing row and the worst violators of both sides without a cached row."""
+    half = min(FETCH_ROWS, cache.capacity) // 2
+    out = cache.slot >= 0
+    sides = []
+    for key in (np.where(out, np.inf, -above), np.where(out, np.inf, below)):
+        side = np.argpartition(key, half)[:half] if half < len(key) else np.arange(len(key))
+        sides.append(side[np.isfinite(key[side])])
+    return np.unique(np.r_[missing, *sides])
+
+
+def _steps_on_block(
+    state: _State, K: np.ndarray, active: np.ndarray, tol: float, max_steps: int, deadline: float
+) -> int:
+    """Pair steps on a block until its violation is at most tol; it shrinks to the rows that still move."""
     n, a_before, f_before = state.dual.gram.n, state.a.copy(), state.f.copy()
     virtual = np.arange(n, len(state.a))
     steps = 0
@@ -223,15 +261,16 @@ def _steps_on(state: _State, K: np.ndarray, active: np.ndarray, goal: float, max
         pieces = tuple(piece[here] for piece in state.pieces)
         a, f, ridge, diagonal = state.a[here], state.f[here], state.ridge[here], state.diagonal[here]
         V = np.ascontiguousarray(state.V[:, here])
+        slot = np.arange(len(active))
         up, down = np.empty_like(a), np.empty_like(a)
         all_slopes(a, *pieces, up, down)
         shrunk = False
         while not shrunk:
             period = min(max(1000, len(active) // 2), max_steps - steps)
-            made, wide = pair_steps(K, V, diagonal, ridge, pieces, a, f, up, down, goal, period)
+            made, wide, _ = pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, period)
             steps += made
             state.a[here], state.f[here] = a, f
-            if wide <= goal or made < period or steps >= max_steps or time.perf_counter() > deadline:
+            if wide <= tol or made < period or steps >= max_steps or time.perf_counter() > deadline:
                 stale = np.setdiff1d(np.arange(n), active, assume_unique=True)
                 state.f[stale] = f_before[stale]  # what left the block on the way saw only some of the steps
                 state.add(state.a - a_before, stale)

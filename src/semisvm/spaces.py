@@ -198,8 +198,8 @@ class Gram:
         out = np.zeros(self.n)
         if not len(support):
             return out
-        if self._K is not None:
-            self._add(self._K, support, a[support], out)
+        if self._K is not None or (2 * len(support) > self.n and self.fits):  # so many rows cost as much as all
+            self._add(self.whole, support, a[support], out)
             return out
         if self._cache is not None and len(support) <= self.cache.capacity:
             self._add(self.cache.values, self.cache.slots(support), a[support], out)

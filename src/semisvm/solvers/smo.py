@@ -143,7 +143,7 @@ def solve_dual(
     deadline : float
         ``time.perf_counter()`` after which no new round starts.
     polish : bool
-        Whether to solve the free coordinates exactly at the end.
+        Whether to solve the free coordinates exactly at the end, where the kernel is in double precision.
     whole : bool
         Whether to compute the whole kernel matrix where the memory rule allows; False pays where few rows will have
         a multiplier.
@@ -156,7 +156,7 @@ def solve_dual(
     steps, status = 0, "converged"
     try:
         steps, status = _rounds(state, tol, max_iter, deadline, whole)
-        if polish and status == "converged":
+        if polish and status == "converged" and dual.gram.dtype == np.float64:
             _polish(state)
     except KeyboardInterrupt:
         status = "interrupted"

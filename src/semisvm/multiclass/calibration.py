@@ -1,0 +1,63 @@
+"""One number that turns scores into probabilities.
+
+Binary and pairwise: P(positive) = 1/(1 + exp(-slope f)). One-vs-rest: P_k proportional to exp(slope f_k). There is no
+offset, so that the most probable class is the predicted one. The slope maximises the likelihood of held-out labels,
+with the labels softened as Platt does, so that scores that separate them all do not make it infinite:
+
+    sum over rows of w [ (1 - e) log P(true class) + e/(k - 1) sum over the others of log P ],    e = 1/(total w + 2)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+
+LARGEST = 1e6
+
+
+def sigmoid(f: np.ndarray, slope: float) -> np.ndarray:
+    """1/(1 + exp(-slope f)), without overflow."""
+    return np.exp(-np.logaddexp(0.0, -slope * f))
+
+
+def softmax(f: np.ndarray, slope: float) -> np.ndarray:
+    """exp(slope f_k) divided by the sum over the columns."""
+    return np.exp(slope * f - logsumexp(slope * f, axis=1, keepdims=True))
+
+
+def fit_slope(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> float:
+    """The slope that fits held-out scores best.
+
+    Parameters
+    ----------
+    scores : array of shape (m, k)
+        Held-out scores, one column per class; binary f as the columns -f/2 and f/2.
+    truth : int array of shape (m,)
+        Column of the true class.
+    weights : array of shape (m,)
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        Above 0; close to 0 if the scores do not tell the classes apart.
+    """
+    soft = 1.0 / (weights.sum() + 2.0)
+    target = np.full(scores.shape, soft / (scores.shape[1] - 1))
+    target[np.arange(len(truth)), truth] = 1.0 - soft
+    size = np.abs(scores).mean()
+    if not size > 0:
+        return 1.0
+
+    def ascent(slope: float) -> float:
+        """Derivative of the log-likelihood, divided by the size of the scores."""
+        expected = (softmax(scores, slope / size) * scores).sum(axis=1)
+        return float(weights @ ((target * scores).sum(axis=1) - expected)) / size
+
+    low, high = 1e-6, 1.0
+    if ascent(low) <= 0:
+        return low / size
+    while ascent(high) > 0 and high < LARGEST:
+        high *= 4.0
+    return (high if ascent(high) > 0 else brentq(ascent, low, high, xtol=1e-14, rtol=1e-14)) / size

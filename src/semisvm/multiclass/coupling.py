@@ -1,0 +1,59 @@
+"""Five ways to join the pairwise probabilities of one-vs-one.
+
+p_ij is the probability of class i for a row that belongs to i or j. Class i gets
+
+    P_i = 2/(k (k - 1)) sum over j of sigma(p_ij),     then divided by the sum over the classes,
+
+with sigma one of
+
+=====  =================================  ==============================================
+pwc1   1 if x > 1/2 else 0                votes
+pwc2   x                                  sums of probabilities; the P_i sum to one by themselves
+pwc3   1/(1 + exp(-12 (x - 1/2)))         a soft vote
+pwc4   1 if x > 1/2 else x                losers keep their probability
+pwc5   x if x > 1/2 else 0                winners keep theirs
+=====  =================================  ==============================================
+
+At x = 1/2 both classes of a pair count x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .schemes import pairs
+
+COUPLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "pwc1": lambda x: np.where(x > 0.5, 1.0, np.where(x < 0.5, 0.0, x)),
+    "pwc2": lambda x: x,
+    "pwc3": lambda x: 1.0 / (1.0 + np.exp(-12.0 * (x - 0.5))),
+    "pwc4": lambda x: np.where(x > 0.5, 1.0, x),
+    "pwc5": lambda x: np.where(x >= 0.5, x, 0.0),
+}
+
+
+def couple(p: np.ndarray, k: int, coupling: str) -> np.ndarray:
+    """Probabilities of k classes.
+
+    Parameters
+    ----------
+    p : array of shape (n, k (k - 1)/2)
+        Probability of the second class of each pair, in the order of ``schemes.pairs``.
+    k : int
+        Number of classes.
+    coupling : str
+        A key of ``COUPLINGS``.
+
+    Returns
+    -------
+    array of shape (n, k)
+        Rows sum to one.
+    """
+    sigma = COUPLINGS[coupling]
+    total = np.zeros((len(p), k))
+    for column, (i, j) in enumerate(pairs(k)):
+        total[:, j] += sigma(p[:, column])
+        total[:, i] += sigma(1.0 - p[:, column])
+    return total / total.sum(axis=1, keepdims=True)

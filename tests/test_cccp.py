@@ -161,7 +161,7 @@ def test_a_ramp_cut_far_away_is_the_svm():
     ramp = RampSVM(s=-1e6, unlabeled=None, tol=1e-7).fit(X, y)
     svm = SVM(unlabeled=None, tol=1e-7).fit(X, y)
     assert ramp.objective_ == pytest.approx(svm.objective_, rel=1e-9)
-    assert ramp.n_iter_ <= 1
+    assert ramp.n_iter_ <= 2
 
 
 def test_ramp_is_no_worse_than_any_labeling_says():
@@ -192,7 +192,7 @@ def test_start_from_given_multipliers_is_not_left_for_a_worse_point():
     best = CCCP(tol=1e-7).solve(problem)
     again = CCCP(tol=1e-7).solve(problem, start=best)
     assert again.objective <= best.objective * (1 + 1e-9)
-    assert again.n_iter <= 1
+    assert again.n_iter <= 2
 
 
 def test_a_callback_sees_every_step_and_can_stop():

@@ -12,10 +12,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisvm import CCCPTSVM, S3VM, SVM, losses
+from semisvm.balance import Free, Mean
 from semisvm.datasets import hide_labels, make_two_gaussians
 from semisvm.estimators import ESTIMATORS
 from semisvm.kernels import KERNELS, Kernel
-from semisvm.problem import objective
+from semisvm.multiclass import one_vs_rest
+from semisvm.problem import Problem, objective
 from semisvm.solvers import SOLVERS, refusal
 from semisvm.spaces import Gram
 
@@ -48,15 +50,15 @@ def machine(name, **params):
 def test_objective_is_the_judge_s(name):
     X, y = data()
     fitted = machine(name).fit(X, y)
-    method = fitted._checked_method()
     known = y != -1
-    rows = X if fitted._semi_supervised else X[known]
-    codes = np.where(y == -1, 0.0, 2.0 * (y == fitted.classes_[1]) - 1.0)
-    signs = codes if fitted._semi_supervised else codes[known]
-    problem = fitted._problem(method, Kernel("rbf", fitted.gamma_), rows, signs, np.ones(len(rows)))
+    used = np.ones(len(y), dtype=bool) if fitted._semi_supervised else known
+    codes = np.where(known, y == fitted.classes_[1], -1)[used]
+    (task,) = one_vs_rest(codes, fitted._shares(codes, np.ones(len(codes))))
+    space = Gram(Kernel("rbf", fitted.gamma_), X[used])
+    problem = fitted._problem(fitted._method(), space, task, np.ones(len(codes)))
     coef = np.zeros(len(y))
     coef[fitted.support_] = fitted.dual_coef_[0]
-    coef = coef if fitted._semi_supervised else coef[known]
+    coef = coef[used]
     assert fitted.objective_ == pytest.approx(objective(problem, coef, fitted.intercept_[0]), rel=1e-12)
     assert fitted.objective_path_[-1] == pytest.approx(fitted.objective_, rel=1e-9)
 
@@ -260,10 +262,10 @@ def test_the_generic_machine_is_the_named_one():
 def test_every_composition_fits_or_is_refused_by_name(solver, labeled, unlabeled):
     X, y = data(40, 10)
     composed = S3VM(labeled, unlabeled, solver=solver)
-    problem = composed._problem(
-        composed._checked_method(), Kernel("rbf"), X, np.where(y == -1, 0.0, 2.0 * y - 3.0), np.ones(40)
-    )
-    if refusal(composed._checked_method().solver, problem):
+    method = composed._checked_method()
+    signs = np.where(y == -1, 0.0, 2.0 * y - 3.0)
+    problem = Problem(None, signs, np.ones(40), method.labeled, method.unlabeled, Mean(0.0) if unlabeled else Free())
+    if refusal(method.solver, problem):
         with pytest.raises(ValueError, match=r"does not take the .* (Solvers that do|No solver)"):
             composed.fit(X, y)
         return

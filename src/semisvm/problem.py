@@ -32,7 +32,7 @@ class Problem(NamedTuple):
     intercept : {True, False, "regularised"}
         Whether b is free, absent or part of the norm.
     weights : float array of shape (n,) or None
-        Weights of the rows in the balance; None weighs all alike.
+        Weights of the rows in the balance; None weighs all alike. Rows of weight 0 take no part.
     """
 
     space: Any
@@ -48,6 +48,12 @@ class Problem(NamedTuple):
     def is_labeled(self) -> np.ndarray:
         """Mask of the labeled rows."""
         return self.signs != 0
+
+    @property
+    def has_unlabeled(self) -> bool:
+        """Whether any row without a label takes part."""
+        rest = ~self.is_labeled
+        return bool(rest.any()) if self.weights is None else bool((self.weights[rest] > 0).any())
 
     def shares(self) -> np.ndarray:
         """Weights of the unlabeled rows in a mean: zero on labeled rows, one in sum."""
@@ -75,7 +81,7 @@ def objective_of_scores(
     if labels is not None:
         return total + float(problem.cost @ losses.value(problem.labeled, labels * f))
     total += float(problem.cost[known] @ losses.value(problem.labeled, problem.signs[known] * f[known]))
-    if problem.unlabeled is not None and not known.all():
+    if problem.unlabeled is not None and problem.has_unlabeled:
         total += float(problem.cost[~known] @ losses.value(problem.unlabeled, f[~known]))
     return total
 
@@ -108,7 +114,7 @@ def violation(problem: Problem, multipliers: np.ndarray, f: np.ndarray) -> float
     off[known] = losses.stationarity(
         problem.labeled, problem.signs[known] * ratio[known], problem.signs[known] * f[known]
     )
-    if problem.unlabeled is not None and not known.all():
+    if problem.unlabeled is not None and problem.has_unlabeled:
         off[~known] = losses.stationarity(problem.unlabeled, ratio[~known], f[~known])
     return float(off[priced].max(initial=0.0))
 

@@ -49,7 +49,7 @@ class Solution:
     status : {"converged", "max_iter", "max_time", "interrupted", "stopped"}
         Why the solver returned.
     n_iter : int
-        Iterations of the outermost loop.
+        Iterations of the outermost loop, the first solve included.
     multipliers : array of shape (n,) or None
         The rows' own dual variables, without what a balance spreads over them.
     trace : list of dict

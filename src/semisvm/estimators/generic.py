@@ -7,7 +7,8 @@ from typing import Any
 from .. import _validate
 from ..losses import LABELED, PIECES, UNLABELED
 from ..solvers import SOLVERS
-from ._base import Machine, Method
+from ._base import Machine
+from ._parameters import Method
 
 
 class S3VM(Machine):
@@ -43,6 +44,10 @@ class S3VM(Machine):
         Width of the kmod kernel; None for sqrt(gamma).
     fit_intercept : {True, "regularised", False}, default=True
         A free intercept, one that is part of the norm, or none.
+    multiclass : {"ovr", "ovo"}, default="ovr"
+        More than two classes: one machine per class against the rest, or one per pair of classes.
+    coupling : {"pwc1", "pwc2", "pwc3", "pwc4", "pwc5"}, default="pwc2"
+        How one-vs-one joins its pairs; formulas in :mod:`semisvm.multiclass.coupling`.
     tol : float, default=1e-3
         Tolerance, in units of f. A solver passed as an object has its own.
     max_iter : int, default=1_000_000
@@ -51,6 +56,8 @@ class S3VM(Machine):
         Seconds after which the best so far is kept.
     random_state : int, RandomState or None, default=None
         For solvers that draw.
+    n_jobs : int or None, default=None
+        Threads over the binary tasks of several classes, as in joblib.
     verbose : int, default=0
         Above 0, print a line per outer iteration.
     unlabeled : object, default=-1
@@ -89,10 +96,13 @@ class S3VM(Machine):
         degree=3,
         sigma=None,
         fit_intercept=True,
+        multiclass="ovr",
+        coupling="pwc2",
         tol=1e-3,
         max_iter=1_000_000,
         max_time=None,
         random_state=None,
+        n_jobs=None,
         verbose=0,
         unlabeled=-1,
     ):
@@ -108,10 +118,13 @@ class S3VM(Machine):
         self.degree = degree
         self.sigma = sigma
         self.fit_intercept = fit_intercept
+        self.multiclass = multiclass
+        self.coupling = coupling
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.unlabeled = unlabeled
 

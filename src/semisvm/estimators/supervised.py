@@ -5,7 +5,8 @@ from __future__ import annotations
 from .. import _validate
 from ..losses import LABELED, Ramp
 from ..solvers import CCCP, SMO
-from ._base import Machine, Method
+from ._base import Machine
+from ._parameters import Method
 
 
 class SVM(Machine):
@@ -34,12 +35,18 @@ class SVM(Machine):
         Width of the kmod kernel; None for sqrt(gamma).
     fit_intercept : {True, "regularised", False}, default=True
         A free intercept, one that is part of the norm, or none.
+    multiclass : {"ovr", "ovo"}, default="ovr"
+        More than two classes: one machine per class against the rest, or one per pair of classes.
+    coupling : {"pwc1", "pwc2", "pwc3", "pwc4", "pwc5"}, default="pwc2"
+        How one-vs-one joins its pairs; formulas in :mod:`semisvm.multiclass.coupling`.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of f.
     max_iter : int, default=10_000_000
         Largest number of pair steps.
     max_time : float or None, default=None
         Seconds after which the best so far is kept.
+    n_jobs : int or None, default=None
+        Threads over the binary tasks of several classes, as in joblib.
     verbose : int, default=0
         Above 0, say what is done.
     unlabeled : object, default=-1
@@ -47,16 +54,16 @@ class SVM(Machine):
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The classes; f > 0 means the second.
+    classes_ : array of shape (n_classes,)
+        The classes; with two of them f > 0 means the second.
     support_, dual_coef_, support_vectors_ : arrays
         Rows with a multiplier, their signed multipliers, the rows themselves.
-    coef_ : array of shape (1, d)
+    coef_ : array of shape (n_problems, d)
         w, with the linear kernel only.
-    intercept_ : array of shape (1,)
+    intercept_ : array of shape (n_problems,)
         b.
-    objective_ : float
-        The objective.
+    objective_ : float or array
+        The objective; one per binary task when there are several, as with the attributes below.
     certificate_ : Certificate
         Violation of the optimality conditions, lower bound and duality gap.
     C_, gamma_ : float
@@ -89,9 +96,12 @@ class SVM(Machine):
         degree=3,
         sigma=None,
         fit_intercept=True,
+        multiclass="ovr",
+        coupling="pwc2",
         tol=1e-3,
         max_iter=10_000_000,
         max_time=None,
+        n_jobs=None,
         verbose=0,
         unlabeled=-1,
     ):
@@ -103,9 +113,12 @@ class SVM(Machine):
         self.degree = degree
         self.sigma = sigma
         self.fit_intercept = fit_intercept
+        self.multiclass = multiclass
+        self.coupling = coupling
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.unlabeled = unlabeled
 
@@ -141,6 +154,10 @@ class RampSVM(Machine):
         Width of the kmod kernel; None for sqrt(gamma).
     fit_intercept : {True, "regularised", False}, default=True
         A free intercept, one that is part of the norm, or none.
+    multiclass : {"ovr", "ovo"}, default="ovr"
+        More than two classes: one machine per class against the rest, or one per pair of classes.
+    coupling : {"pwc1", "pwc2", "pwc3", "pwc4", "pwc5"}, default="pwc2"
+        How one-vs-one joins its pairs; formulas in :mod:`semisvm.multiclass.coupling`.
     tol : float, default=1e-3
         Tolerance of each convex step, in units of f.
     max_iter : int, default=100
@@ -149,6 +166,8 @@ class RampSVM(Machine):
         Seconds after which the best so far is kept.
     random_state : int, RandomState or None, default=None
         Draws the subset of ``init="subset"``.
+    n_jobs : int or None, default=None
+        Threads over the binary tasks of several classes, as in joblib.
     verbose : int, default=0
         Above 0, print a line per convex step.
     unlabeled : object, default=-1
@@ -156,14 +175,14 @@ class RampSVM(Machine):
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The classes; f > 0 means the second.
+    classes_ : array of shape (n_classes,)
+        The classes; with two of them f > 0 means the second.
     support_, dual_coef_, support_vectors_ : arrays
         Rows with a multiplier, their signed multipliers, the rows themselves.
-    intercept_ : array of shape (1,)
+    intercept_ : array of shape (n_problems,)
         b.
     objective_, objective_path_ : float, array
-        The objective at the end and after every convex step.
+        The objective at the end and after every convex step; one per binary task when there are several.
     certificate_ : Certificate
         Of kind "stationary": the violation of the conditions of a stationary point.
 
@@ -193,10 +212,13 @@ class RampSVM(Machine):
         degree=3,
         sigma=None,
         fit_intercept=True,
+        multiclass="ovr",
+        coupling="pwc2",
         tol=1e-3,
         max_iter=100,
         max_time=None,
         random_state=None,
+        n_jobs=None,
         verbose=0,
         unlabeled=-1,
     ):
@@ -209,10 +231,13 @@ class RampSVM(Machine):
         self.degree = degree
         self.sigma = sigma
         self.fit_intercept = fit_intercept
+        self.multiclass = multiclass
+        self.coupling = coupling
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.unlabeled = unlabeled
 

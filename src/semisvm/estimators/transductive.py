@@ -5,7 +5,8 @@ from __future__ import annotations
 from .. import _validate
 from ..losses import Hinge, SymmetricRamp
 from ..solvers import CCCP
-from ._base import Machine, Method
+from ._base import Machine
+from ._parameters import Method
 from .supervised import SVM
 
 
@@ -41,12 +42,18 @@ class CCCPTSVM(Machine):
     balance : {"labeled", None}, float or mapping, default="labeled"
         The share r of ``classes_[1]`` among the unlabeled rows, which fixes mean f = 2 r - 1: that of the labeled
         rows, no condition, a number, or a mapping from class to share.
+    multiclass : {"ovr", "ovo"}, default="ovr"
+        More than two classes: one machine per class against the rest, or one per pair of classes.
+    coupling : {"pwc1", "pwc2", "pwc3", "pwc4", "pwc5"}, default="pwc2"
+        How one-vs-one joins its pairs; formulas in :mod:`semisvm.multiclass.coupling`.
     tol : float, default=1e-3
         Tolerance of each convex step, in units of f.
     max_iter : int, default=100
         Largest number of convex steps.
     max_time : float or None, default=None
         Seconds after which the best so far is kept.
+    n_jobs : int or None, default=None
+        Threads over the binary tasks of several classes, as in joblib.
     verbose : int, default=0
         Above 0, print a line per convex step.
     unlabeled : object, default=-1
@@ -54,23 +61,23 @@ class CCCPTSVM(Machine):
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The classes; f > 0 means the second.
+    classes_ : array of shape (n_classes,)
+        The classes; with two of them f > 0 means the second.
     transduction_ : array of shape (n,)
         A label for every row: the given one, or the side of f.
     support_, dual_coef_, support_vectors_ : arrays
         Rows with a coefficient, the coefficients, the rows. A balance gives every unlabeled row one.
     n_active_ : int
         Rows with a multiplier of their own.
-    intercept_ : array of shape (1,)
+    intercept_ : array of shape (n_problems,)
         b.
     objective_, objective_path_ : float, array
-        The objective at the end and after every convex step.
+        The objective at the end and after every convex step; one per binary task when there are several.
     certificate_ : Certificate
         Of kind "stationary": the violation of the conditions of a stationary point.
     supervised_ : SVM
         The same machine on the labeled rows alone, fitted at first use.
-    C_, C_unlabeled_, gamma_ : float
+    C_, gamma_ : float
         The numbers used.
 
     Examples
@@ -101,9 +108,12 @@ class CCCPTSVM(Machine):
         degree=3,
         sigma=None,
         balance="labeled",
+        multiclass="ovr",
+        coupling="pwc2",
         tol=1e-3,
         max_iter=100,
         max_time=None,
+        n_jobs=None,
         verbose=0,
         unlabeled=-1,
     ):
@@ -116,9 +126,12 @@ class CCCPTSVM(Machine):
         self.degree = degree
         self.sigma = sigma
         self.balance = balance
+        self.multiclass = multiclass
+        self.coupling = coupling
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.unlabeled = unlabeled
 
@@ -135,6 +148,9 @@ class CCCPTSVM(Machine):
             coef0=self.coef0,
             degree=self.degree,
             sigma=self.sigma,
+            multiclass=self.multiclass,
+            coupling=self.coupling,
             tol=self.tol,
+            n_jobs=self.n_jobs,
             unlabeled=None,
         )

@@ -15,8 +15,8 @@ from .. import _validate
 def folds_of_distinct_rows(X, codes: np.ndarray, n_splits: int) -> np.ndarray:
     """A fold for every labeled row, -1 for the others.
 
-    Rows that are equal share a fold, so that none is judged by its twin; each class is dealt out evenly, in an order that
-    depends on the rows' contents alone. Order of the table, repeated rows and seeds make no difference.
+    Rows that are equal share a fold, so that none is judged by its twin; each class is dealt out evenly, in an order
+    that depends on the rows' contents alone. Order of the table, repeated rows and seeds make no difference.
     """
     folds = np.full(len(codes), -1)
     keys = [_digest(X, row) if codes[row] >= 0 else b"" for row in range(len(codes))]

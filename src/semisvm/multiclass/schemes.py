@@ -4,8 +4,8 @@ All tasks share the rows and so the kernel; they differ in signs and in which ro
 schemes are the same single task, whose positive class is the second.
 
 In one-vs-one an unlabeled row may belong to neither class of a pair. It takes part in the pairs of the class that the
-supervised one-vs-one machine votes for, k - 1 of them: there it can still move to any other class, and it does not press
-on boundaries that have nothing to do with it.
+supervised one-vs-one machine votes for, k - 1 of them: there it can still move to any other class, and it does not
+press on boundaries that have nothing to do with it.
 """
 
 from __future__ import annotations

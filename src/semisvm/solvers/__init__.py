@@ -23,7 +23,7 @@ def _unfit(solver, problem: Problem) -> str | None:
     """The piece of the problem that a solver does not take."""
     if not isinstance(problem.labeled, solver.losses):
         return f"the labeled loss {type(problem.labeled).__name__}"
-    unlabeled = None if problem.is_labeled.all() else problem.unlabeled
+    unlabeled = problem.unlabeled if problem.has_unlabeled else None
     if not isinstance(unlabeled, solver.unlabeled_losses):
         return f"the unlabeled loss {type(unlabeled).__name__}"
     if not isinstance(problem.balance, solver.balances):

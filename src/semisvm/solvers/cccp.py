@@ -72,7 +72,7 @@ class CCCP:
                 else:
                     lower = self._fall(problem, bent, point, trace[-1]["objective"], deadline)
                     point, status = (point, "converged") if lower is None else (lower, None)
-        return solution_of(problem, replace(point, status=status), "stationary", trace, n_iter=len(trace) - 1)
+        return solution_of(problem, replace(point, status=status), "stationary", trace, n_iter=len(trace))
 
     def _first(self, problem: Problem, dual: Dual, start: Solution | None, deadline: float, rng) -> DualPoint:
         """The point whose scores give the first tangents."""

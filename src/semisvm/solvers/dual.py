@@ -109,7 +109,7 @@ def bend(problem: Problem, dual: Dual, f: np.ndarray) -> Dual:
         beta = c * losses.concave_slope(problem.labeled, y * f)
         lo[known] = np.where(y > 0, -beta, beta - c)[known]
         hi[known] = np.where(y > 0, c - beta, beta)[known]
-    if problem.unlabeled is None or known.all():
+    if problem.unlabeled is None or not problem.has_unlabeled:
         return dual._replace(lo=lo, hi=hi)
     tilt = c * losses.concave_slope(problem.unlabeled, f)  # beta_+ - beta_-
     lo[~known], hi[~known] = (-c - tilt)[~known], (c - tilt)[~known]
@@ -121,7 +121,7 @@ def bend(problem: Problem, dual: Dual, f: np.ndarray) -> Dual:
 
 def balanced(problem: Problem) -> bool:
     """Whether the first virtual row is the mean of the unlabeled rows."""
-    return isinstance(problem.balance, Mean) and not problem.is_labeled.all()
+    return isinstance(problem.balance, Mean) and problem.has_unlabeled
 
 
 def _virtual(problem: Problem) -> tuple[np.ndarray | None, np.ndarray | None]:

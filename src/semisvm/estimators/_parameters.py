@@ -1,0 +1,127 @@
+"""From the parameters of an estimator and its data to the numbers of a problem."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _validate, kernels, scale
+from ..balance import Count, Free, Mean
+from ..kernels import Kernel
+from ..multiclass import COUPLINGS, SCHEMES, Task
+from ..problem import Problem
+
+GAMMAS = ("scale", "median", "auto")
+
+
+class Method(NamedTuple):
+    """What a named class chooses."""
+
+    labeled: tuple
+    unlabeled: tuple | None
+    solver: Any
+
+
+class Parameters:
+    """Checks and translations that all estimators share."""
+
+    _auto_C = 1.0  # the robust default behind C="auto", for features of total variance one
+    _semi_supervised = True
+
+    def _method(self) -> Method:
+        """Losses and solver, from the parameters."""
+        raise AttributeError(f"{type(self).__name__} names no losses and no solver.")
+
+    def _checked_method(self) -> Method:
+        """Check the parameters that all machines share, then ask the subclass for its method."""
+        if not (isinstance(self.C, str) and self.C == "auto"):
+            _validate.number("C", self.C, low=0.0)
+        if getattr(self, "C_unlabeled", None) is not None:
+            _validate.number("C_unlabeled", self.C_unlabeled, low=0.0, closed="low")
+        if isinstance(self.gamma, str):
+            _validate.choice("gamma", self.gamma, GAMMAS)
+        else:
+            _validate.number("gamma", self.gamma, low=0.0)
+        _validate.number("coef0", self.coef0)
+        _validate.number("tol", self.tol, low=0.0)
+        _validate.whole_number("max_iter", self.max_iter, 1)
+        if self.max_time is not None:
+            _validate.number("max_time", self.max_time, low=0.0)
+        if not isinstance(self.kernel, str) and not callable(self.kernel):
+            raise ValueError(f"kernel={self.kernel!r} is not allowed; kernel takes a name or a function of two tables.")
+        _validate.choice("fit_intercept", self._intercept, (True, False, "regularised"))
+        _validate.choice("multiclass", self.multiclass, tuple(SCHEMES))
+        _validate.choice("coupling", self.coupling, tuple(COUPLINGS))
+        kernels.check(self._kernel_of(1.0), free_intercept=self._intercept is True)
+        return self._method()
+
+    @property
+    def _intercept(self):
+        return getattr(self, "fit_intercept", True)
+
+    def _kernel_of(self, gamma: float) -> Kernel:
+        return Kernel(self.kernel, gamma, self.coef0, self.degree, self.sigma)
+
+    def _resolve_numbers(self, X, weight: np.ndarray) -> Kernel:
+        """Set ``gamma_`` and ``C_``; returns the kernel."""
+        if self.kernel in ("precomputed", "linear") or callable(self.kernel):
+            self.gamma_ = 1.0
+        else:
+            self.gamma_ = scale.width(self._kernel_of(1.0), self.gamma, X, weight)
+        kernel = self._kernel_of(self.gamma_)
+        if isinstance(self.C, str):
+            spread = scale.total_variance(kernel, X, weight)
+            self.C_ = self._auto_C / spread if spread > 1e-12 else self._auto_C
+        else:
+            self.C_ = float(self.C)
+        return kernel
+
+    def _shares(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Wanted share of each class among the unlabeled rows."""
+        k = len(self.classes_)
+        labeled = np.array([weight[codes == c].sum() for c in range(k)])
+        given = getattr(self, "balance", None)
+        if given is None or (isinstance(given, str) and given == "labeled"):
+            return labeled / labeled.sum()
+        if isinstance(given, Mapping):
+            return self._mapped_shares(given)
+        if not isinstance(given, numbers.Real) or isinstance(given, bool):
+            raise ValueError(
+                f"balance={given!r} is not allowed; balance takes 'labeled', None, the share of "
+                f"{self.classes_[-1]!r} among the unlabeled rows, or a mapping from class to share."
+            )
+        if k > 2:
+            raise ValueError(
+                f"balance={given!r} is one share and y holds {k} classes; pass a mapping from class to share."
+            )
+        share = _validate.number("balance", given, 0.0, 1.0, closed="both")
+        return np.array([1.0 - share, share])
+
+    def _mapped_shares(self, given: Mapping) -> np.ndarray:
+        names = self.classes_.tolist()
+        if set(given) != set(names):
+            raise ValueError(
+                f"balance names the classes {sorted(given, key=str)} and y holds {names}; give one share for each "
+                "class."
+            )
+        values = [_validate.number(f"balance[{c!r}]", given[c], 0.0, closed="low") for c in names]
+        return np.array(values) / _validate.number("the sum of the shares in balance", sum(values), low=0.0)
+
+    def _problem(self, method: Method, space, task: Task, weight: np.ndarray) -> Problem:
+        """A task as a problem in a space, with costs and balance as numbers."""
+        weight = np.where(task.present, weight, 0.0)
+        known = task.signs != 0
+        cost = self.C_ * weight
+        balance: tuple = Free()
+        if self._semi_supervised:
+            rest = weight[~known].sum()
+            star = self.C_unlabeled
+            if star is None:
+                star = self.C_ * weight[known].sum() / rest if rest > 0 else self.C_
+            cost = np.where(known, cost, float(star) * weight)
+            if self.balance is not None and method.unlabeled is not None and rest > 0:
+                balance = Mean(2.0 * task.share - 1.0) if Mean in method.solver.balances else Count(task.share)
+        return Problem(space, task.signs, cost, method.labeled, method.unlabeled, balance, self._intercept, weight)

@@ -32,15 +32,15 @@ def machines(gamma: float, C: float, ramps: list[float], seed: int) -> dict[str,
     return named
 
 
-def tables(args: argparse.Namespace) -> tuple:
+def tables(args: argparse.Namespace, seed: int) -> tuple:
     """Training rows and labels, test rows and labels."""
     data = load(args.set)
     split = data.splits[0]
     y = two_classes(data.y == 0) if args.set == "usps" else two_classes(data.y > 0)
     train = split.labeled
     if args.rows is not None:
-        train = np.random.default_rng(args.seed).permutation(train)[: args.rows]
-    return data.X[train], flip(y[train], args.noise, args.seed), data.X[split.test], y[split.test]
+        train = np.random.default_rng(seed).permutation(train)[: args.rows]
+    return data.X[train], flip(y[train], args.noise, seed), data.X[split.test], y[split.test]
 
 
 def compare(named: dict[str, SVM | RampSVM], X, y, X_test, y_test, repeats: int) -> list[dict]:
@@ -64,6 +64,12 @@ def compare(named: dict[str, SVM | RampSVM], X, y, X_test, y_test, repeats: int)
     ]
 
 
+def averaged(same: tuple[dict, ...]) -> dict:
+    """The mean row of the same machine on several draws."""
+    mean = {name: float(np.mean([row[name] for row in same])) for name in ("error %", "SVs", "SV ratio", "ratio")}
+    return same[0] | mean | {"seconds": float(np.mean([row["seconds"] for row in same]))}
+
+
 def chosen(rows: list[dict]) -> list[dict]:
     """The SVM cell of least error, and the sparsest and the fastest ramp cell that err no more."""
     plain = min((row for row in rows if row["machine"] == "SVM"), key=lambda row: row["error %"])
@@ -82,17 +88,19 @@ def main() -> None:
     options.add_argument("--noise", type=float, help="share of training labels flipped; default 0.1 for usps, else 0")
     options.add_argument("--rows", type=int, help="train on so many rows only")
     options.add_argument("--repeats", type=int, default=1)
-    options.add_argument("--seed", type=int, default=0, help="of the noise and of the subset")
+    options.add_argument("--seeds", type=int, nargs="+", default=[0], help="of the noise and of the subset; averaged")
     args = options.parse_args()
     args.noise = args.noise if args.noise is not None else 0.1 if args.set == "usps" else 0.0
-    parts = tables(args)
+    parts = [tables(args, seed) for seed in args.seeds]
     rows: list[dict] = []
     for gamma in args.gamma or DEFAULTS[args.set]["gamma"]:
         for C in args.C or DEFAULTS[args.set]["C"]:
-            named = machines(gamma, C, args.s, args.seed)
-            for machine in named.values() if not rows else ():
-                warm_up(machine, *parts[:2])
-            rows += compare(named, *parts, args.repeats)
+            for machine in machines(gamma, C, args.s, 0).values() if not rows else ():
+                warm_up(machine, *parts[0][:2])
+            draws = [
+                compare(machines(gamma, C, args.s, seed), *part, args.repeats) for seed, part in zip(args.seeds, parts)
+            ]
+            rows += [averaged(same) for same in zip(*draws)]
             print(f"gamma = {gamma:g}, C = {C:g} done", flush=True)
     print()
     show(rows)

@@ -20,23 +20,25 @@ from .. import _validate
 from .._validate import Labels
 from ..balance import Free
 from ..model_selection.splits import folds_of_distinct_rows
-from ..multiclass import SCHEMES, couple, fit_slope, sigmoid, softmax, votes
+from ..multiclass import SCHEMES, Task, couple, fit_slope, sigmoid, softmax, votes
 from ..problem import Problem
 from ..solution import Solution
 from ..solvers import refusal
 from ..spaces import Features, Gram
 from ._attributes import Attributes
 from ._parameters import Method, Parameters
+from ._progress import CallbackSupportMixin, Progress, with_callbacks
 from ._slope import Slope
 
 FOLDS = 5
 
 
-class Machine(Attributes, Parameters, ClassifierMixin, BaseEstimator):
+class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, BaseEstimator):
     """What all estimators share; subclasses have an explicit ``__init__`` and name their ``_method``."""
 
     _doc_link_module = "semisvm"
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit to rows some of which have a label.
 
@@ -72,7 +74,10 @@ class Machine(Attributes, Parameters, ClassifierMixin, BaseEstimator):
         if self.verbose:
             self._say_cost(space)
         codes = labels.codes[kept]
-        solutions = self._solve_all(method, space, codes, weight[kept])
+        tasks = len(self._tasks(codes, weight[kept]))
+        progress = Progress(self, tasks)
+        solutions = self._solve_all(method, space, codes, weight[kept], progress)
+        progress.end()
         self._copy(solutions, space, X, kept)
         self._slope_ = Slope(self._calibrate, rows, codes, weight[kept])
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
@@ -100,33 +105,41 @@ class Machine(Attributes, Parameters, ClassifierMixin, BaseEstimator):
 
     # ---------------------------------------------------------------- solving
 
-    def _solve_all(self, method: Method, space, codes: np.ndarray, weight: np.ndarray) -> list[Solution]:
-        """A solution for every binary task, all in one space."""
-        shares, scheme = self._shares(codes, weight), SCHEMES[self.multiclass]
-        guess = None
-        if self.multiclass == "ovo" and len(shares) > 2 and self._semi_supervised and (codes < 0).any():
-            pairs = [self._problem(method, space, task, weight) for task in scheme(codes, shares)]
-            supervised = [pair._replace(unlabeled=None, balance=Free()) for pair in pairs]
-            guess = votes(np.column_stack([s.scores for s in self._solve(method, supervised)]), len(shares))
-        tasks = scheme(codes, shares, guess)
-        return self._solve(method, [self._problem(method, space, task, weight) for task in tasks])
+    def _tasks(self, codes: np.ndarray, weight: np.ndarray, guess: np.ndarray | None = None) -> list[Task]:
+        return SCHEMES[self.multiclass](codes, self._shares(codes, weight), guess)
 
-    def _solve(self, method: Method, problems: list[Problem]) -> list[Solution]:
+    def _solve_all(
+        self, method: Method, space, codes: np.ndarray, weight: np.ndarray, progress: Progress | None = None
+    ) -> list[Solution]:
+        """A solution for every binary task, all in one space."""
+        guess = None
+        if self.multiclass == "ovo" and len(self.classes_) > 2 and self._semi_supervised and (codes < 0).any():
+            pairs = [self._problem(method, space, task, weight) for task in self._tasks(codes, weight)]
+            supervised = [pair._replace(unlabeled=None, balance=Free()) for pair in pairs]
+            guess = votes(np.column_stack([s.scores for s in self._solve(method, supervised)]), len(self.classes_))
+        tasks = self._tasks(codes, weight, guess)
+        return self._solve(method, [self._problem(method, space, task, weight) for task in tasks], progress)
+
+    def _solve(self, method: Method, problems: list[Problem], progress: Progress | None = None) -> list[Solution]:
         """Solve problems that share a space, in threads if the kernel matrix can be shared by them."""
         for problem in problems:
             reason = refusal(method.solver, problem)
             if reason:
                 raise ValueError(f"{type(self).__name__}: {reason}")
         seeds = check_random_state(getattr(self, "random_state", None)).randint(2**31, size=len(problems))
-        callback = _print_row if self.verbose else None
         gram = problems[0].space.gram()
         jobs = self.n_jobs if gram.fits else 1  # beyond the memory rule the row cache has one user at a time
         if len(problems) > 1 and gram.fits and not gram.held:
             _ = gram.whole
-        return Parallel(n_jobs=jobs, prefer="threads")(
-            delayed(method.solver.solve)(problem, callback=callback, rng=np.random.default_rng(seed))
-            for problem, seed in zip(problems, seeds)
-        )
+
+        def solve(number: int) -> Solution:
+            step, end = (None, None) if progress is None else progress.task(number)
+            solution = method.solver.solve(problems[number], callback=step, rng=np.random.default_rng(seeds[number]))
+            if end is not None:
+                end()
+            return solution
+
+        return Parallel(n_jobs=jobs, prefer="threads")(delayed(solve)(number) for number in range(len(problems)))
 
     # ---------------------------------------------------------------- probabilities
 
@@ -246,8 +259,3 @@ class Machine(Attributes, Parameters, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-def _print_row(row: dict) -> None:
-    cells = (f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items())
-    print("  ".join(cells))

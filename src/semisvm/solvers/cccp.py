@@ -7,7 +7,6 @@ objective never rises, and once no tangent changes the point is stationary.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..losses import Hinge, Ramp, SquaredHinge, SymmetricHinge, SymmetricRamp
 from ..problem import Problem, imbalance, objective_of_scores
 from ..solution import Solution
 from .dual import Dual, DualPoint, bend, formulate, read, solution_of
+from .limits import Limits, deadline
 from .smo import solve_dual
 
 STALLED = 1e-10  # relative fall of the objective below which a step has changed nothing
@@ -52,9 +52,9 @@ class CCCP:
 
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Minimise, from the hinge machine on the labeled rows or from another solution."""
-        deadline = np.inf if self.max_time is None else time.perf_counter() + self.max_time
+        end = deadline(self.max_time)
         dual = formulate(problem)
-        point = self._first(problem, dual, start, deadline, rng)
+        point = self._first(problem, dual, start, end, rng)
         trace: list[dict] = []
         bent, status = None, None
         while status is None:
@@ -70,28 +70,30 @@ class CCCP:
                 elif len(trace) > self.max_iter:
                     status = "max_iter"
                 else:
-                    lower = self._fall(problem, bent, point, trace[-1]["objective"], deadline)
+                    lower = self._fall(problem, bent, point, trace[-1]["objective"], end)
                     point, status = (point, "converged") if lower is None else (lower, None)
         return solution_of(problem, replace(point, status=status), "stationary", trace, n_iter=len(trace))
 
-    def _first(self, problem: Problem, dual: Dual, start: Solution | None, deadline: float, rng) -> DualPoint:
+    def _first(self, problem: Problem, dual: Dual, start: Solution | None, end: float, rng) -> DualPoint:
         """The point whose scores give the first tangents."""
         if start is not None:
-            return solve_dual(bend(problem, dual, start.scores), start.multipliers, self.tol, deadline=deadline)
+            return solve_dual(
+                bend(problem, dual, start.scores), start.multipliers, self.tol, limits=Limits(deadline=end)
+            )
         if self.init == "subset":
             dual = _shut(dual, _left_out(problem, rng))
-        return solve_dual(dual, None, self.tol, deadline=deadline, polish=False, whole=self._whole)
+        return solve_dual(dual, None, self.tol, limits=Limits(deadline=end), polish=False, whole=self._whole)
 
     @property
     def _whole(self) -> bool:
         """From a subset few rows ever get a multiplier, so few kernel rows are needed."""
         return self.init != "subset"
 
-    def _fall(self, problem: Problem, bent: Dual, point: DualPoint, value: float, deadline: float) -> DualPoint | None:
+    def _fall(self, problem: Problem, bent: Dual, point: DualPoint, value: float, end: float) -> DualPoint | None:
         """The convex step, as exact as it takes to lower the objective; None if nothing lowers it."""
         trial = point
         for tol in self.tol * 0.1 ** np.arange(TIGHTER):
-            trial = solve_dual(bent, trial, tol, deadline=deadline, whole=self._whole)
+            trial = solve_dual(bent, trial, tol, limits=Limits(deadline=end), whole=self._whole)
             fallen = value - _row(problem, bent, trial, 0)["objective"]
             if trial.status != "converged":
                 return trial if fallen > 0 else replace(point, status=trial.status)

@@ -15,7 +15,6 @@ free coordinates, so that small problems are right to the last digit. The pair s
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +26,7 @@ from ..rowcache import RowCache
 from ..solution import Solution
 from ..spaces import one_blas_thread, submatrix
 from .dual import Dual, DualPoint, formulate, solution_of
+from .limits import Limits, deadline
 from .pairs import all_slopes, pair_steps
 
 BLOCK_ROWS = 4096  # a block of the rows that can move is made whole up to this many
@@ -122,8 +122,7 @@ def solve_dual(
     dual: Dual,
     start: np.ndarray | DualPoint | None = None,
     tol: float = 1e-3,
-    max_iter: int = 10_000_000,
-    deadline: float = np.inf,
+    limits: Limits | None = None,
     polish: bool = True,
     whole: bool = True,
 ) -> DualPoint:
@@ -138,10 +137,8 @@ def solve_dual(
         same kernel, ridge and virtual rows brings its f along.
     tol : float
         Largest violation that counts as none, in units of f.
-    max_iter : int
-        Largest number of pair steps.
-    deadline : float
-        ``time.perf_counter()`` after which no new round starts.
+    limits : Limits, optional
+        What ends the steps early.
     polish : bool
         Whether to solve the free coordinates exactly at the end, where the kernel is in double precision.
     whole : bool
@@ -153,16 +150,16 @@ def solve_dual(
     else:
         state = _State(dual, np.zeros(dual.gram.n) if start is None else np.array(start, dtype=np.float64))
     state.enter_box()
-    steps, status = 0, "converged"
+    limits = limits or Limits()
     try:
-        steps, status = _rounds(state, tol, max_iter, deadline, whole)
+        status = _rounds(state, tol, limits, whole)
         if polish and status == "converged" and dual.gram.dtype == np.float64:
             _polish(state)
     except KeyboardInterrupt:
         status = "interrupted"
         state = _State(dual, state.a)
     top, bottom = _bounds(state)
-    return DualPoint(state.a, state.f, _multiplier(state, top, bottom), max(top - bottom, 0.0), steps, status)
+    return DualPoint(state.a, state.f, _multiplier(state, top, bottom), max(top - bottom, 0.0), limits.steps, status)
 
 
 def _bounds(state: _State) -> tuple[float, float]:
@@ -170,7 +167,7 @@ def _bounds(state: _State) -> tuple[float, float]:
     return float(np.max(up - state.f)), float(np.min(down - state.f))
 
 
-def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bool) -> tuple[int, str]:
+def _rounds(state: _State, tol: float, limits: Limits, whole: bool) -> str:
     """Pair steps until no coordinate violates.
 
     They run on the block of all rows that can move, if the matrix is held or may be; on cached rows, if few will have a
@@ -182,25 +179,23 @@ def _rounds(state: _State, tol: float, max_iter: int, deadline: float, whole: bo
         open_rows = np.arange(gram.n)
     block = gram.held or (whole and gram.fits) or len(open_rows) <= BLOCK_ROWS
     cache = None if whole or gram.held else gram.cache  # from here on also what changes f elsewhere is cached
-    steps, last = 0, np.inf
+    last = np.inf
     while True:
         top, bottom = _bounds(state)
         if top - bottom <= tol:
-            return steps, "converged"
-        if steps >= max_iter:
-            return steps, "max_iter"
-        if time.perf_counter() > deadline:
-            return steps, "max_time"
+            return "converged"
+        if limits.status:
+            return limits.status
         if block:
             K = gram.whole if len(open_rows) == gram.n else gram.square(open_rows)
-            steps += _steps_on_block(state, K, open_rows, tol, max_iter - steps, deadline)
+            _steps_on_block(state, K, open_rows, tol, limits)
         elif cache is not None:
-            steps += _steps_on_cache(state, cache, tol, max_iter - steps, deadline)
+            _steps_on_cache(state, cache, tol, limits)
         else:
             active = _active(state, top, bottom, FIRST_ROWS if last == np.inf else ACTIVE_ROWS)
             goal = max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
             last = top - bottom
-            steps += _steps_on_block(state, gram.square(active), active, goal, max_iter - steps, deadline)
+            _steps_on_block(state, gram.square(active), active, goal, limits)
 
 
 def _active(state: _State, top: float, bottom: float, limit: int) -> np.ndarray:
@@ -218,24 +213,20 @@ def _active(state: _State, top: float, bottom: float, limit: int) -> np.ndarray:
     return moving
 
 
-def _steps_on_cache(state: _State, cache: RowCache, tol: float, max_steps: int, deadline: float) -> int:
+def _steps_on_cache(state: _State, cache: RowCache, tol: float, limits: Limits) -> None:
     """Pair steps over all rows; whenever a kernel row is missing it is computed together with those likely next."""
     n = state.dual.gram.n
     up, down = state.slopes()
-    steps = 0
     while True:
-        period = min(1000, max_steps - steps)
+        period = min(1000, limits.left)
         made, wide, missing = pair_steps(
             cache.values, cache.slot, state.V, state.diagonal, state.ridge, state.pieces,
             state.a, state.f, up, down, tol, period,
         )  # fmt: skip
-        steps += made
         if missing >= 0:
             cache.slots(_wanted(missing, (up - state.f)[:n], (down - state.f)[:n], cache))
-        elif wide <= tol or made < period or steps >= max_steps:
-            return steps
-        if time.perf_counter() > deadline:
-            return steps
+        if limits.count(made, wide) or (missing < 0 and (wide <= tol or made < period)):
+            return
 
 
 def _wanted(missing: int, above: np.ndarray, below: np.ndarray, cache: RowCache) -> np.ndarray:
@@ -249,13 +240,10 @@ def _wanted(missing: int, above: np.ndarray, below: np.ndarray, cache: RowCache)
     return np.unique(np.r_[missing, *sides])
 
 
-def _steps_on_block(
-    state: _State, K: np.ndarray, active: np.ndarray, tol: float, max_steps: int, deadline: float
-) -> int:
+def _steps_on_block(state: _State, K: np.ndarray, active: np.ndarray, tol: float, limits: Limits) -> None:
     """Pair steps on a block until its violation is at most tol; it shrinks to the rows that still move."""
     n, a_before, f_before = state.dual.gram.n, state.a.copy(), state.f.copy()
     virtual = np.arange(n, len(state.a))
-    steps = 0
     while True:
         here = np.r_[active, virtual]
         pieces = tuple(piece[here] for piece in state.pieces)
@@ -266,15 +254,14 @@ def _steps_on_block(
         all_slopes(a, *pieces, up, down)
         shrunk = False
         while not shrunk:
-            period = min(max(1000, len(active) // 2), max_steps - steps)
+            period = min(max(1000, len(active) // 2), limits.left)
             made, wide, _ = pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, period)
-            steps += made
             state.a[here], state.f[here] = a, f
-            if wide <= tol or made < period or steps >= max_steps or time.perf_counter() > deadline:
+            if limits.count(made, wide) or wide <= tol or made < period:
                 stale = np.setdiff1d(np.arange(n), active, assume_unique=True)
                 state.f[stale] = f_before[stale]  # what left the block on the way saw only some of the steps
                 state.add(state.a - a_before, stale)
-                return steps
+                return
             top, bottom = np.max(up - f), np.min(down - f)
             stays = ((up - f >= bottom) | (down - f <= top))[: len(active)]
             shrunk = stays.mean() < SHRINK
@@ -361,7 +348,7 @@ class SMO:
 
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Minimise, from the multipliers of another solution if there is one."""
-        deadline = np.inf if self.max_time is None else time.perf_counter() + self.max_time
+        limits = Limits(self.max_iter, deadline(self.max_time), callback)
         first = None if start is None else start.multipliers
-        point = solve_dual(formulate(problem), first, self.tol, self.max_iter, deadline)
+        point = solve_dual(formulate(problem), first, self.tol, limits)
         return solution_of(problem, point, kind="kkt")

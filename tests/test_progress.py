@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from semisvm.datasets import hide_labels, make_two_gaussians
 from semisvm.estimators import ESTIMATORS
+from semisvm.solvers import pairs, smo
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 ALL = pytest.mark.parametrize("name", ESTIMATORS)
@@ -70,3 +72,21 @@ def test_the_progress_bar_of_scikit_learn_shows_it(capsys):
     X, y = data()
     ESTIMATORS["CCCPTSVM"]().set_callbacks(callback.ProgressBar()).fit(X, y)
     assert "CCCPTSVM" in capsys.readouterr().out
+
+
+def test_ctrl_c_in_one_task_ends_the_others_at_once(monkeypatch):
+    X, y = data(3)
+    calls = []
+
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return pairs.pair_steps(*args)
+
+    monkeypatch.setattr(smo, "pair_steps", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted in 3 of 3 binary tasks"):
+        machine = ESTIMATORS["CCCPTSVM"](tol=1e-9).fit(X, y)
+    assert not machine.converged_
+    assert len(calls) <= 4
+    assert np.isfinite(machine.decision_function(X)).all()

@@ -39,8 +39,12 @@ DENSE_SHARE = 0.05  # a sparse table this full is multiplied faster as a dense o
 
 def gram_limit() -> int:
     """The largest Gram matrix, in bytes, that is held whole."""
-    if "SEMISVM_MEMORY" in os.environ:
-        return int(float(os.environ["SEMISVM_MEMORY"]))
+    given = os.environ.get("SEMISVM_MEMORY")
+    if given is not None:
+        try:
+            return int(float(given))
+        except ValueError:
+            raise ValueError(f"SEMISVM_MEMORY={given!r} is not allowed; it takes a number of bytes, as 4e9.") from None
     return min(GRAM_LIMIT, _available() // 2)
 
 

@@ -8,6 +8,7 @@ in ``_method``) and solve it, in threads; copy the solutions into attributes. Es
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,6 +32,7 @@ from ._progress import CallbackSupportMixin, Progress, with_callbacks
 from ._slope import Slope
 
 FOLDS = 5
+AT_ONCE = 1e-9  # seconds left to the remaining tasks after Ctrl-C: each returns its first point
 
 
 class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, BaseEstimator):
@@ -132,9 +134,14 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         if len(problems) > 1 and gram.fits and not gram.held:
             _ = gram.whole
 
+        interrupted = []
+
         def solve(number: int) -> Solution:
             step, end = (None, None) if progress is None else progress.task(number)
-            solution = method.solver.solve(problems[number], callback=step, rng=np.random.default_rng(seeds[number]))
+            solver = replace(method.solver, max_time=AT_ONCE) if interrupted else method.solver
+            solution = solver.solve(problems[number], callback=step, rng=np.random.default_rng(seeds[number]))
+            if solution.status == "interrupted":
+                interrupted.append(number)
             if end is not None:
                 end()
             return solution

@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test slow doctest lint format clean
 
 demo: $(READY)
-	$(BIN)/python examples/demo.py
+	$(BIN)/semisvm demo
 
 test: $(READY)
 	$(BIN)/python -m pytest
@@ -32,5 +32,5 @@ clean:
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,cli]"
 	touch $(READY)

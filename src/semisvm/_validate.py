@@ -165,6 +165,13 @@ def table(estimator, X, reset: bool, precomputed: bool = False):
     return X
 
 
+def own(X, given):
+    """X, copied if it is the user's own memory, which may change later."""
+    ours, theirs = (getattr(table, "data", table) if sparse.issparse(table) else table for table in (X, given))
+    shared = isinstance(theirs, np.ndarray) and np.may_share_memory(ours, theirs)
+    return X.copy() if shared or not isinstance(theirs, np.ndarray | list) else X
+
+
 def kernel_matrix(K: np.ndarray) -> np.ndarray:
     """Refuse a precomputed matrix that no kernel has."""
     scale = np.abs(K).max(initial=0.0)

@@ -52,6 +52,8 @@ class Solution:
         Iterations of the outermost loop, the first solve included.
     multipliers : array of shape (n,) or None
         The rows' own dual variables, without what a balance spreads over them.
+    dual : array of shape (n,) or None
+        The same with it: w = sum of dual_i phi(x_i).
     trace : list of dict
         One row per outer iteration.
     """
@@ -65,4 +67,5 @@ class Solution:
     status: str
     n_iter: int
     multipliers: np.ndarray | None = None
+    dual: np.ndarray | None = None
     trace: list[dict[str, Any]] = field(default_factory=list)

@@ -34,9 +34,7 @@ class Attributes:
         self._say_if_unfinished(solutions)
         if isinstance(space, Features):
             self.coef_ = np.array([s.coef for s in solutions])
-            dual = np.array([s.multipliers for s in solutions])
-        else:
-            dual = np.array([s.coef for s in solutions])
+        dual = np.array([s.dual for s in solutions])
         support = np.flatnonzero(dual.any(axis=0))
         self.dual_coef_ = dual[:, support]
         self.support_ = kept[support]
@@ -57,7 +55,7 @@ class Attributes:
 
     def _winner(self, scores: np.ndarray) -> np.ndarray:
         """Position of the winning class."""
-        return (scores[:, 0] >= 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
     def _pairs(self) -> list[tuple[int, int]]:
         return pairs(len(self.classes_))

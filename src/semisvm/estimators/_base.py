@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -59,7 +58,7 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         """
         precomputed = self.kernel == "precomputed"
         method = self._checked_method()
-        X = _validate.table(self, X, reset=True, precomputed=precomputed)
+        given, X = X, _validate.table(self, X, reset=True, precomputed=precomputed)
         labels = _validate.labels(y, self.unlabeled)
         n = X.shape[0]
         if len(labels.codes) != n:
@@ -81,7 +80,7 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         solutions = self._solve_all(method, space, codes, weight[kept], progress)
         progress.end()
         self._copy(solutions, space, X, kept)
-        self._slope_ = Slope(self._calibrate, rows, codes, weight[kept])
+        self._slope_ = Slope(self._calibrate, _validate.own(rows, given), codes, weight[kept])
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
             self._slope_.settle(space)  # the coupled decision needs it
         self._fill_labels(np.column_stack([s.scores for s in solutions]), solutions, X, kept, labels)
@@ -152,14 +151,14 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
 
     def _calibrate(self, rows, codes: np.ndarray, weight: np.ndarray, space=None) -> float:
         """The slope of the probabilities, from scores of labeled rows held out fold by fold."""
-        k = len(self.classes_)
-        n_splits = min(FOLDS, int(np.bincount(codes[codes >= 0], minlength=k).min()))
-        folds = folds_of_distinct_rows(rows, codes, max(n_splits, 1))
-        n_splits = min(n_splits, min(len(np.unique(folds[codes == c])) for c in range(k)))
-        if n_splits < 2:
+        precomputed = self.kernel == "precomputed"
+        content = np.sort(rows, axis=1) if precomputed else rows  # kernel values of a row, whatever their order
+        folds = folds_of_distinct_rows(content, codes, FOLDS)
+        n_splits = folds.max() + 1
+        if any(len(np.unique(folds[codes == c])) < 2 for c in range(len(self.classes_))):
             warnings.warn(
-                f"{type(self).__name__}: a class has one labeled row, which cannot be held out; the probabilities are "
-                "1/(1 + exp(-f)), not calibrated. Label two rows of each class or more.",
+                f"{type(self).__name__}: a class has one labeled row (not counting equal ones), which cannot be held "
+                "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two rows of each class or more.",
                 stacklevel=3,
             )
             return 1.0
@@ -167,11 +166,10 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         space = space or (Features(rows) if kernel.name == "linear" else Gram(kernel, rows))
         method = self._method()
         held_out = np.zeros((len(codes), self.intercept_.size))
+        joins = (codes < 0).any()  # held-out rows join the unlabeled ones, if there are any
         for fold in range(n_splits):
             held = folds == fold
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                found = self._solve_all(method, space, np.where(held, -1, codes), weight)
+            found = self._solve_all(method, space, np.where(held, -1, codes), np.where(held & ~joins, 0.0, weight))
             held_out[held] = np.column_stack([s.scores for s in found])[held]
         judged = folds >= 0
         scores, truth, weight = self._as_columns(held_out[judged], codes[judged], weight[judged])

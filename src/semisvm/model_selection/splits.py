@@ -16,24 +16,34 @@ def folds_of_distinct_rows(X, codes: np.ndarray, n_splits: int) -> np.ndarray:
     """A fold for every labeled row, -1 for the others.
 
     Rows that are equal share a fold, so that none is judged by its twin; each class is dealt out evenly, in an order
-    that depends on the rows' contents alone. Order of the table, repeated rows and seeds make no difference.
+    that depends on the rows' contents alone. Order of the table, repeated rows and seeds make no difference. There are
+    no more folds than distinct rows of the smallest class.
     """
     folds = np.full(len(codes), -1)
-    keys = [_digest(X, row) if codes[row] >= 0 else b"" for row in range(len(codes))]
-    for code in range(codes.max() + 1):
-        distinct = sorted({keys[row] for row in np.flatnonzero(codes == code)})
-        fold_of = {key: place % n_splits for place, key in enumerate(distinct)}
-        for row in np.flatnonzero(codes == code):
-            folds[row] = fold_of[keys[row]]
+    keys = {row: _digest(X, row) for row in np.flatnonzero(codes >= 0)}
+    classes = [sorted({keys[row] for row in np.flatnonzero(codes == code)}) for code in range(codes.max() + 1)]
+    n_splits = min(n_splits, *(len(distinct) for distinct in classes))
+    fold_of: dict[bytes, int] = {}
+    for distinct in classes:
+        dealt = np.bincount([fold_of[key] for key in distinct if key in fold_of], minlength=n_splits)
+        for key in distinct:
+            if key not in fold_of:  # a row that has another class too keeps its fold
+                fold_of[key] = int(dealt.argmin())
+                dealt[fold_of[key]] += 1
+    for row, key in keys.items():
+        folds[row] = fold_of[key]
     return folds
 
 
 def _digest(X, row: int) -> bytes:
-    if not sparse.issparse(X):
-        return hashlib.sha256(np.ascontiguousarray(X[row]) + 0.0).digest()
-    start, stop = X.indptr[row], X.indptr[row + 1]
-    content = X.indices[start:stop].astype(np.int64).tobytes() + X.data[start:stop].tobytes()
-    return hashlib.sha256(content).digest()
+    """What the row holds; dense or sparse, single or double precision alike."""
+    if sparse.issparse(X):
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        columns, values = X.indices[part][X.data[part] != 0], X.data[part][X.data[part] != 0]
+    else:
+        columns = np.flatnonzero(X[row])
+        values = X[row][columns]
+    return hashlib.sha256(columns.astype(np.int64).tobytes() + values.astype(np.float64).tobytes()).digest()
 
 
 class LabeledKFold:

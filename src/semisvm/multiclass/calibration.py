@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logsumexp
 
 LARGEST = 1e6
 
@@ -23,7 +22,8 @@ def sigmoid(f: np.ndarray, slope: float) -> np.ndarray:
 
 def softmax(f: np.ndarray, slope: float) -> np.ndarray:
     """exp(slope f_k) divided by the sum over the columns."""
-    return np.exp(slope * f - logsumexp(slope * f, axis=1, keepdims=True))
+    weights = np.exp(slope * (f - f.max(axis=1, keepdims=True)))
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def fit_slope(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> float:

@@ -76,7 +76,8 @@ def votes(scores: np.ndarray, k: int) -> np.ndarray:
     """The class with most won pairs; sums of scores, squeezed, break ties."""
     total = np.zeros((len(scores), k))
     for column, (i, j) in enumerate(pairs(k)):
-        won = (scores[:, column] >= 0) + np.tanh(scores[:, column]) / (3.0 * k)
+        f = scores[:, column]
+        won = (f > 0) + f / (1.0 + np.abs(f)) / (3.0 * k)
         total[:, j] += won
         total[:, i] += 1.0 - won
     return total.argmax(axis=1)

@@ -70,8 +70,8 @@ class CCCP:
                 elif len(trace) > self.max_iter:
                     status = "max_iter"
                 else:
-                    lower = self._fall(problem, bent, point, trace[-1]["objective"], end)
-                    point, status = (point, "converged") if lower is None else (lower, None)
+                    point, falls = self._fall(problem, bent, point, trace[-1]["objective"], end)
+                    status = None if falls else "converged"
         return solution_of(problem, replace(point, status=status), "stationary", trace, n_iter=len(trace))
 
     def _first(self, problem: Problem, dual: Dual, start: Solution | None, end: float, rng) -> DualPoint:
@@ -89,17 +89,21 @@ class CCCP:
         """From a subset few rows ever get a multiplier, so few kernel rows are needed."""
         return self.init != "subset"
 
-    def _fall(self, problem: Problem, bent: Dual, point: DualPoint, value: float, end: float) -> DualPoint | None:
-        """The convex step, as exact as it takes to lower the objective; None if nothing lowers it."""
-        trial = point
+    def _fall(self, problem: Problem, bent: Dual, point: DualPoint, value: float, end: float) -> tuple[DualPoint, bool]:
+        """The convex step, as exact as it takes to lower the objective, and whether to go on from there.
+
+        Where nothing lowers it, the step still has the multipliers that belong to the present tangents; it is returned
+        unless it lies higher.
+        """
+        trial, fallen = point, -np.inf
         for tol in self.tol * 0.1 ** np.arange(TIGHTER):
-            trial = solve_dual(bent, trial, tol, limits=Limits(deadline=end), whole=self._whole)
+            trial = solve_dual(bent, trial, tol, Limits(deadline=end), whole=self._whole)
             fallen = value - _row(problem, bent, trial, 0)["objective"]
             if trial.status != "converged":
-                return trial if fallen > 0 else replace(point, status=trial.status)
+                return (trial if fallen > 0 else replace(point, status=trial.status)), True
             if fallen > STALLED * abs(value):
-                return trial
-        return None
+                return trial, True
+        return (trial if fallen >= -STALLED * abs(value) else point), False
 
 
 def _row(problem: Problem, dual: Dual, point: DualPoint, step: int) -> dict:

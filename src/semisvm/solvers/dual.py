@@ -170,15 +170,15 @@ def solution_of(problem: Problem, point: DualPoint, kind: str, trace: list | Non
     value = objective_of_scores(problem, norm2, scores, b)
     if kind == "kkt":
         certificate = _with_gap(problem, own, norm2, b, value, certificate)
-    labels = np.where(problem.is_labeled, problem.signs, np.where(scores >= 0, 1.0, -1.0))
+    labels = np.where(problem.is_labeled, problem.signs, np.where(scores > 0, 1.0, -1.0))
     steps = point.n_iter if n_iter is None else n_iter
-    return Solution(coef, b, scores, labels, value, certificate, point.status, steps, own, trace or [])
+    return Solution(coef, b, scores, labels, value, certificate, point.status, steps, own, a, trace or [])
 
 
 def _with_gap(problem, a, norm2, b, value, certificate) -> Certificate:
     """Weak duality: y'a - 1/2 ||w||^2 [- 1/2 b^2] [- sum a^2/(4c)] is below every objective."""
-    ridge = (
-        (a**2 / (4.0 * problem.cost)).sum(where=problem.cost > 0) if isinstance(problem.labeled, SquaredHinge) else 0
-    )
+    ridge = 0.0
+    if isinstance(problem.labeled, SquaredHinge):
+        ridge = np.divide(a**2, 4.0 * problem.cost, out=np.zeros_like(a), where=problem.cost > 0).sum()
     bound = float(problem.signs @ a - 0.5 * norm2 - (0.5 * b**2 if problem.intercept == "regularised" else 0.0) - ridge)
     return Certificate(certificate.kind, certificate.value, bound, value - bound)

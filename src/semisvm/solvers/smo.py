@@ -187,7 +187,7 @@ def _rounds(state: _State, tol: float, limits: Limits, whole: bool) -> str:
         if limits.status:
             return limits.status
         if block:
-            K = gram.whole if len(open_rows) == gram.n else gram.square(open_rows)
+            K = gram.whole if len(open_rows) == gram.n and gram.fits else gram.square(open_rows)
             _steps_on_block(state, K, open_rows, tol, limits)
         elif cache is not None:
             _steps_on_cache(state, cache, tol, limits)

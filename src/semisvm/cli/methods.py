@@ -1,0 +1,55 @@
+"""Names of the methods on the command line, derived from the registry of estimators."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from ..estimators import ESTIMATORS
+from . import Refusal
+
+
+def short_name(class_name: str) -> str:
+    """The name users guess: CCCPTSVM is cccp, RampSVM ramp, MultiSwitchTSVM multi-switch, SwitchingLSSVM switching-ls.
+
+    Parameters
+    ----------
+    class_name : str
+        Name of an estimator.
+
+    Returns
+    -------
+    str
+    """
+    base = re.sub(r"(?<=.)(TSVM|SVM)$", "", class_name)
+    base = re.sub(r"(?<=[A-Za-z])LS$", "-LS", base)
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", base).lower()
+
+
+def methods(registry: dict[str, type] | None = None) -> dict[str, type]:
+    """Estimators by their short name.
+
+    Parameters
+    ----------
+    registry : dict, optional
+        Estimators by class name; ``ESTIMATORS`` if None.
+    """
+    return {short_name(name): cls for name, cls in (ESTIMATORS if registry is None else registry).items()}
+
+
+def find_method(name: str) -> type:
+    """The estimator of a short name or class name; capitals, hyphens and underscores do not matter."""
+
+    def plain(text: str) -> str:
+        return re.sub(r"[\s_-]", "", text).lower()
+
+    known = methods()
+    for short, cls in known.items():
+        if plain(name) in (plain(short), plain(cls.__name__)):
+            return cls
+    raise Refusal(f"--method {name} is not known; pass one of {', '.join(known)} (semisvm info says what they are).")
+
+
+def one_line(cls: type) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(cls) or "").partition("\n")[0]

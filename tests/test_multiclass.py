@@ -1,0 +1,255 @@
+"""Three classes: every estimator and scheme against binary fits made by hand."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+
+from semisvm import SVM
+from semisvm.datasets import hide_labels
+from semisvm.estimators import ESTIMATORS, _base
+from semisvm.multiclass import COUPLINGS, SCHEMES, votes
+from semisvm.spaces import Gram
+
+GAMMA = 0.3
+SHARES = {1: 0.5, 2: 0.3, 3: 0.2}
+PAIRS = [(1, 2), (1, 3), (2, 3)]  # in the order of the tasks
+ALL = pytest.mark.parametrize("name", ESTIMATORS)
+SEMI = pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if cls._semi_supervised])
+BOTH = pytest.mark.parametrize("scheme", SCHEMES)
+
+
+def data(n=72, n_labeled=24, seed=0):
+    """Three Gaussians that overlap; classes 1, 2 and 3."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 3)
+    X = rng.standard_normal((n, 3)) + 1.5 * np.eye(3)[y]
+    return X, hide_labels(y + 1, n_labeled, random_state=seed)
+
+
+def machine(name, scheme="ovr", **params):
+    known = ESTIMATORS[name]().get_params()
+    params = {"C": 1.0, "gamma": GAMMA, "tol": 1e-7, "random_state": 0, "multiclass": scheme} | params
+    return ESTIMATORS[name](**{key: value for key, value in params.items() if key in known})
+
+
+def task_scores(fitted, X, rows):
+    """F of every task at ``rows``, from the public attributes."""
+    return rbf_kernel(rows, X[fitted.support_], gamma=GAMMA) @ fitted.dual_coef_.T + fitted.intercept_
+
+
+def supervised_vote(name, X, y):
+    """The class that pairwise machines on labeled rows alone vote for."""
+    fits = [machine(name).fit(X[rows], y[rows]) for rows in (np.isin(y, pair) for pair in PAIRS)]
+    return 1 + votes(np.column_stack([fit.decision_function(X) for fit in fits]), 3)
+
+
+def rest_by_hand(name, X, y, **params):
+    for c in SHARES:
+        yield machine(name, balance=SHARES[c], **params).fit(X, np.where(y == -1, -1, np.where(y == c, 2, 1)))
+
+
+def pairs_by_hand(name, X, y, **params):
+    guess = supervised_vote(name, X, y)
+    for i, j in PAIRS:
+        near = (y == -1) & np.isin(guess, [i, j])
+        rows = np.isin(y, [i, j]) | (near & ESTIMATORS[name]._semi_supervised)
+        yield machine(name, balance=SHARES[j] / (SHARES[i] + SHARES[j]), **params).fit(X[rows], y[rows])
+
+
+BY_HAND = {"ovr": rest_by_hand, "ovo": pairs_by_hand}
+
+
+@ALL
+@BOTH
+@pytest.mark.parametrize("star", [0.2, None])
+def test_a_fit_is_its_binary_fits(name, scheme, star):
+    (X, y), new = data(), data(seed=1)[0]
+    fitted = machine(name, scheme, C_unlabeled=star, balance=SHARES).fit(X, y)
+    parts = list(BY_HAND[scheme](name, X, y, C_unlabeled=star))
+    expected = np.column_stack([part.decision_function(new) for part in parts])
+    np.testing.assert_allclose(task_scores(fitted, X, new), expected, atol=1e-6)
+    np.testing.assert_allclose(fitted.objective_, [part.objective_ for part in parts], rtol=1e-9)
+    if scheme == "ovr":
+        np.testing.assert_allclose(fitted.decision_function(new), expected, atol=1e-6)
+
+
+@BOTH
+def test_a_fit_with_another_loss_is_its_binary_fits(scheme):
+    X, y = data()
+    parts = list(BY_HAND[scheme]("SVM", X, y, loss="squared_hinge"))
+    fitted = machine("SVM", scheme, loss="squared_hinge").fit(X, y)
+    expected = np.column_stack([part.decision_function(X) for part in parts])
+    np.testing.assert_allclose(task_scores(fitted, X, X), expected, atol=1e-6)
+    gaps = [certificate.gap for certificate in fitted.certificate_]
+    np.testing.assert_allclose(gaps, [part.certificate_.gap for part in parts], atol=1e-6)
+
+
+@ALL
+@BOTH
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_the_largest_score_is_predicted_and_fills_the_labels(name, scheme, coupling):
+    X, y = data()
+    fitted = machine(name, scheme, coupling=coupling).fit(X, y)
+    scores = fitted.decision_function(X)
+    assert scores.shape == (72, 3)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[scores.argmax(axis=1)])
+    np.testing.assert_array_equal(fitted.transduction_, np.where(y == -1, fitted.predict(X), y))
+
+
+@ALL
+@BOTH
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_shapes(name, scheme, kernel):
+    X, y = data()
+    fitted = machine(name, scheme, kernel=kernel).fit(X, y)
+    assert fitted.dual_coef_.shape == (3, len(fitted.support_))
+    assert fitted.dual_coef_.any(axis=0).all()
+    assert fitted.intercept_.shape == fitted.objective_.shape == fitted.n_iter_.shape == fitted.n_active_.shape == (3,)
+    assert len(fitted.certificate_) == len(fitted.objective_path_) == len(fitted.trace_) == 3
+    assert all(certificate.value < 1e-5 for certificate in fitted.certificate_)
+    assert [path[-1] for path in fitted.objective_path_] == pytest.approx(fitted.objective_.tolist(), rel=1e-9)
+    assert fitted.converged_ is True
+    if kernel == "linear":
+        assert fitted.coef_.shape == (3, 3)
+        np.testing.assert_allclose(fitted.coef_, fitted.dual_coef_ @ X[fitted.support_], atol=1e-8)
+    else:
+        np.testing.assert_array_equal(fitted.support_vectors_, X[fitted.support_])
+
+
+@ALL
+@BOTH
+def test_the_kernel_matrix_is_computed_once_for_all_tasks(name, scheme, monkeypatch):
+    made, symmetric = [], Gram._symmetric
+    monkeypatch.setattr(Gram, "_symmetric", lambda gram, rows: made.append(rows.X.shape[0]) or symmetric(gram, rows))
+    X, y = data()
+    fitted = machine(name, scheme).fit(X, y)
+    fitted.predict(X)
+    assert made == [72 if fitted._semi_supervised else 24]
+
+
+@ALL
+@pytest.mark.parametrize(("scheme", "kernel"), [("ovr", "rbf"), ("ovo", "rbf"), ("ovr", "linear")])
+def test_threads_change_nothing(name, scheme, kernel):
+    X, y = data()
+    one, two = (machine(name, scheme, kernel=kernel, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
+    np.testing.assert_array_equal(two.dual_coef_, one.dual_coef_)
+    np.testing.assert_array_equal(two.decision_function(X), one.decision_function(X))
+
+
+@ALL
+@BOTH
+def test_names_of_classes_and_order_of_rows_do_not_matter(name, scheme):
+    X, y = data()
+    scores = machine(name, scheme).fit(X, y).decision_function(X)
+    order = np.random.default_rng(0).permutation(72)
+    names = np.array(["", "c", "a", "b"])[np.maximum(y, 0)]
+    fitted = machine(name, scheme).fit(X[order], names[order])
+    assert fitted.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(fitted.decision_function(X), scores[:, [1, 2, 0]], atol=1e-6)
+    np.testing.assert_array_equal(fitted.transduction_, np.where(y == -1, fitted.predict(X), names)[order])
+
+
+@SEMI
+@BOTH
+def test_shares_of_three_classes_are_held(name, scheme):
+    X, y = data()
+    fitted = machine(name, scheme, balance={1: 5, 2: 3, 3: 2}).fit(X, y)
+    f, hidden, guess = task_scores(fitted, X, X), y == -1, supervised_vote(name, X, y)
+    if scheme == "ovr":
+        np.testing.assert_allclose(f[hidden].mean(axis=0), [0.0, -0.4, -0.6], atol=1e-8)
+        return
+    for column, (pair, wanted) in enumerate(zip(PAIRS, [3 / 8, 2 / 7, 2 / 5])):
+        assert f[hidden & np.isin(guess, pair), column].mean() == pytest.approx(2.0 * wanted - 1.0, abs=1e-8)
+
+
+@SEMI
+@BOTH
+@pytest.mark.parametrize(
+    ("balance", "said"),
+    [
+        (0.3, r"balance=0.3 is one share and y holds 3 classes; pass a mapping"),
+        ({1: 0.5, 2: 0.5}, r"balance names the classes \[1, 2\] and y holds \[1, 2, 3\]"),
+        ({1: 0.5, 2: 0.7, 3: -0.2}, r"balance\[3\]=-0.2 is not allowed"),
+    ],
+)
+def test_shares_that_do_not_fit_three_classes_are_refused(name, scheme, balance, said):
+    with pytest.raises(ValueError, match=said):
+        machine(name, scheme, balance=balance).fit(*data())
+
+
+@SEMI
+@pytest.mark.parametrize("forced", [None, 1, 3])
+def test_an_unlabeled_row_takes_part_in_the_pairs_of_its_vote_alone(name, forced, monkeypatch):
+    X, y = data()
+    guess = supervised_vote(name, X, y) if forced is None else np.full(72, forced)
+    monkeypatch.setattr(_base, "votes", votes if forced is None else lambda scores, k: guess - 1)
+    fitted = machine(name, "ovo", coupling="pwc1").fit(X, y)
+    coef = np.zeros((3, 72))
+    coef[:, fitted.support_] = fitted.dual_coef_
+    for row, pair in zip(coef, PAIRS):
+        assert not row[(y == -1) & ~np.isin(guess, pair)].any()
+        assert not row[(y != -1) & ~np.isin(y, pair)].any()
+        assert row[(y == -1) & np.isin(guess, pair)].all()  # a balance gives every row that takes part a coefficient
+
+
+@ALL
+@BOTH
+def test_a_class_with_a_single_label(name, scheme):
+    X, y = data()
+    y[np.flatnonzero(y == 2)[1:]] = -1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = machine(name, scheme, coupling="pwc1").fit(X, y)
+    assert fitted.classes_.tolist() == [1, 2, 3]
+    assert np.isfinite(fitted.decision_function(X)).all()
+    np.testing.assert_array_equal(fitted.transduction_[y != -1], y[y != -1])
+
+
+@SEMI
+@BOTH
+def test_the_supervised_machine_beside_it(name, scheme):
+    X, y = data()
+    beside, known = machine(name, scheme, coupling="pwc3").fit(X, y).supervised_, y != -1
+    expected = SVM(1.0, gamma=GAMMA, tol=1e-7, multiclass=scheme, coupling="pwc3").fit(X[known], y[known])
+    np.testing.assert_allclose(beside.decision_function(X), expected.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(beside.predict_proba(X), expected.predict_proba(X), atol=1e-6)
+    np.testing.assert_array_equal(beside.support_, np.flatnonzero(known)[expected.support_])
+
+
+@ALL
+@BOTH
+def test_whole_weights_are_repeated_rows_and_a_class_without_weight_is_none(name, scheme):
+    X, y = data()
+    times = 1 + np.arange(72) % 3
+    repeated = np.repeat(np.arange(72), times)
+    weighted = machine(name, scheme).fit(X, y, sample_weight=times).decision_function(X)
+    longer = machine(name, scheme).fit(X[repeated], y[repeated])
+    np.testing.assert_allclose(weighted, longer.decision_function(X), atol=1e-6)
+    fewer = machine(name, scheme).fit(X, y, sample_weight=(y != 2) * 1.0)
+    assert fewer.classes_.tolist() == [1, 3]
+    expected = machine(name).fit(X[y != 2], y[y != 2])  # two classes are the same task in both schemes
+    np.testing.assert_allclose(fewer.decision_function(X), expected.decision_function(X), atol=1e-8)
+
+
+@ALL
+@BOTH
+def test_over_the_memory_limit(name, scheme, monkeypatch):
+    X, y = data()
+    expected = machine(name, scheme).fit(X, y).decision_function(X)
+    monkeypatch.setenv("SEMISVM_MEMORY", "1000")
+    fitted = machine(name, scheme, n_jobs=2).fit(X, y)
+    np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-6)
+
+
+@ALL
+@BOTH
+def test_a_precomputed_kernel_is_the_kernel(name, scheme):
+    X, y = data()
+    K, expected = rbf_kernel(X, gamma=GAMMA), machine(name, scheme).fit(X, y)
+    fitted = machine(name, scheme, kernel="precomputed").fit(K, y)
+    scores = K[:, fitted.support_] @ fitted.dual_coef_.T + fitted.intercept_
+    np.testing.assert_array_equal(fitted.support_, expected.support_)
+    np.testing.assert_allclose(scores, task_scores(expected, X, X), atol=1e-6)
+    np.testing.assert_array_equal(fitted.predict(K)[y == -1], fitted.transduction_[y == -1])

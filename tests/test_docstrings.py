@@ -20,7 +20,7 @@ KNOBS = {f"semisvm.solvers.{cls.__name__}": cls for cls in SOLVERS.values()}
 
 def documented(thing):
     doc = numpydoc.docscrape.NumpyDocString(inspect.getdoc(thing))
-    return [name for parameter in doc["Parameters"] for name in parameter.name.split(", ")], doc
+    return [name.lstrip("*") for parameter in doc["Parameters"] for name in parameter.name.split(", ")], doc
 
 
 @pytest.mark.parametrize("name", PUBLIC | KNOBS)

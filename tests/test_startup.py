@@ -42,3 +42,24 @@ def test_import_drags_in_nothing_that_scikit_learn_and_numba_do_not():
     loaded = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
     ours = set(run(f"import semisvm; {loaded}").split())
     assert ours - set(run(f"import sklearn.svm, numba; {loaded}").split()) == {"semisvm"}
+
+
+OLDER = """
+import sys
+import sklearn.model_selection, sklearn.utils.multiclass  # these import it themselves
+sys.modules["sklearn.callback"] = None  # as before scikit-learn 1.9
+import numpy as np, semisvm
+X = np.random.default_rng(0).standard_normal((30, 2))
+machine = semisvm.SVM().fit(X, np.arange(30) % 2 + 1)
+print(machine.converged_)
+try:
+    machine.set_callbacks()
+except ImportError as refused:
+    print(refused)
+"""
+
+
+def test_scikit_learn_without_callbacks_will_do():
+    fitted, refused = run(OLDER).splitlines()
+    assert fitted == "True"
+    assert "scikit-learn 1.9 or newer" in refused

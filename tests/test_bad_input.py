@@ -131,6 +131,14 @@ def test_kernels_that_cannot_be(name):
 
 
 @ALL
+@pytest.mark.parametrize("rows", [40, 600])
+def test_kernels_that_overflow(name, rows):
+    X, y = make_two_gaussians(rows, 5, 0.6, random_state=0)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"not finite numbers.*scale X"):
+        ESTIMATORS[name](C=1.0, kernel="poly", degree=300, gamma=1.0).fit(1e6 * X, hide_labels(y, 10, random_state=0))
+
+
+@ALL
 @pytest.mark.parametrize(
     ("weight", "message"),
     [

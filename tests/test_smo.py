@@ -154,6 +154,19 @@ def test_active_sets_and_cached_rows_give_what_the_whole_matrix_gives(name, whol
     np.testing.assert_allclose(point.f, dual.gram.times(point.a), atol=1e-8)
 
 
+@pytest.mark.parametrize("rows", [2, 3, 5])
+def test_a_cache_of_very_few_rows_is_enough(rows, monkeypatch):
+    X, y = noisy(120)
+    best = smo.solve_dual(formulate(problem_of("rbf", X, y, C=10.0)), tol=1e-6)
+    no_room(monkeypatch)
+    monkeypatch.setenv("SEMISVM_MEMORY", str(rows * 120 * 8))
+    dual = formulate(problem_of("rbf", X, y, C=10.0))
+    dual.gram.cache.values[:] = np.nan  # what memory holds before a row is written must not matter
+    point = smo.solve_dual(dual, tol=1e-6, whole=False)
+    assert dual.gram.cache.capacity == rows
+    assert dual_value(dual, point.a) == pytest.approx(dual_value(dual, best.a), rel=1e-8)
+
+
 def test_shrinking_gives_what_no_shrinking_gives(monkeypatch):
     X, y = noisy(2500, flip=0.2)
     shrunk = []
@@ -195,7 +208,7 @@ def test_small_problems_are_polished_to_the_last_digit():
     assert abs(solution.certificate.gap) < 1e-10
 
 
-@pytest.mark.parametrize("name", ["best_partner", "add_and_find_top", "all_slopes", "pair_steps"])
+@pytest.mark.parametrize("name", ["best_partner", "add_and_find_top", "find_top", "all_slopes", "pair_steps"])
 def test_compiled_equals_python(name):
     rng = np.random.default_rng(0)
     m, k = 300, 1
@@ -213,6 +226,7 @@ def test_compiled_equals_python(name):
         answer = {
             "best_partner": lambda f, s=s: f(K[3], V[:, 3], G.diagonal().copy(), s["f"], s["down"], 3, 1.5),
             "add_and_find_top": lambda f, s=s: f(K[3], K[5], V[:, 3], V[:, 5], 0.1, s["f"], s["up"]),
+            "find_top": lambda f, s=s: f(s["f"], s["up"]),
             "all_slopes": lambda f, s=s: f(s["a"], *pieces, s["up"], s["down"]),
             "pair_steps": lambda f, s=s: f(
                 K,

@@ -127,6 +127,14 @@ class Gram:
             self.centre = X.mean(axis=0)  # distances stay, squares shrink, so differences of squares stay exact
             X = X - self.centre
         self.rows: Rows = kernels.rows(kernel, X, self.dtype)
+        if known is not None:
+            with np.errstate(over="ignore"):  # no value of a kernel is larger than the largest on the diagonal
+                finite = np.isfinite(kernels.diagonal(kernel, self.rows).astype(self.dtype)).all()
+            if not finite:
+                raise ValueError(
+                    f"the kernel {kernel.name!r} has values that are not finite numbers, by overflow; scale X, or "
+                    "lower degree or gamma."
+                )
 
     @property
     def bytes(self) -> int:

@@ -94,6 +94,16 @@ def add_and_find_top(row_i, row_j, tail_i, tail_j, step, f, up):
 
 
 @jit()
+def find_top(f, up):
+    """The coordinate of the largest up - f with that value; -1 if none can go up."""
+    i, top = -1, -np.inf
+    for t in range(f.size):
+        if up[t] - f[t] > top:
+            i, top = t, up[t] - f[t]
+    return i, top
+
+
+@jit()
 def kernel_row(K, slot, V, i):
     """Kernel values of coordinate i with the real rows; row i stands at ``slot[i]`` of K."""
     m = slot.size
@@ -126,8 +136,7 @@ def pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, max_ste
     """
     lo, mid, hi, low_slope, high_slope = pieces
     m = slot.size
-    none = K[0]  # any row: a step of zero only looks for the top
-    i, top = add_and_find_top(none, none, V[:, 0], V[:, 0], 0.0, f, up)
+    i, top = find_top(f, up)
     wide = np.inf
     for steps in range(max_steps + 1):
         if i < 0:

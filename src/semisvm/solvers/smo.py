@@ -230,8 +230,11 @@ def _steps_on_cache(state: _State, cache: RowCache, tol: float, limits: Limits) 
 
 
 def _wanted(missing: int, above: np.ndarray, below: np.ndarray, cache: RowCache) -> np.ndarray:
-    """The missing row and the worst violators of both sides without a cached row."""
-    half = min(FETCH_ROWS, cache.capacity) // 2
+    """The missing row and the worst violators of both sides without a cached row.
+
+    At most half of the cache, so that both rows of a pair are there after at most two such calls.
+    """
+    half = max(min(FETCH_ROWS, cache.capacity // 2) - 1, 0) // 2
     out = cache.slot >= 0
     sides = []
     for key in (np.where(out, np.inf, -above), np.where(out, np.inf, below)):

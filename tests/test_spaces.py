@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_info
 
 from semisvm import decision, kernels, spaces
 from semisvm.kernels import KERNELS, Kernel
@@ -205,3 +206,16 @@ def test_linear_and_precomputed_scores_are_products(table):
     X, coef, b = random_rows(50), random_rows(2, 4, seed=5), np.array([0.3, -1.0])
     assert_close(decision.linear_scores(table(X), coef, b), X @ coef.T + b)
     assert_close(decision.kernel_scores(Kernel("precomputed"), X, X, coef, b), X @ coef.T + b)
+
+
+def test_threads_that_overlap_leave_the_number_of_blas_threads_as_it_was():
+    def blas_threads():
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    before = blas_threads()
+    with spaces.one_blas_thread:  # as two tasks in threads do: the first to enter leaves first
+        spaces.one_blas_thread.__enter__()
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {1}
+    spaces.one_blas_thread.__exit__()
+    assert blas_threads() == before

@@ -18,9 +18,9 @@ block of the rows they work on, and the rows used last are cached within the sam
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -57,14 +57,33 @@ def _available() -> int:
         return 2 * GRAM_LIMIT
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+class _OneBlasThread:
+    """Holds BLAS at one thread while anybody is inside.
+
+    Classes are solved in threads that enter and leave in any order, and the number of BLAS threads belongs to the whole
+    process: the first to enter lowers it, the last to leave restores it.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._controller = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._controller = self._controller or ThreadpoolController()
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *error) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limiter.restore_original_limits()
 
 
-def one_blas_thread():
-    """A context in which BLAS uses one thread: small systems are slower with more, the more so on busy cores."""
-    return _blas().limit(limits=1, user_api="blas")
+one_blas_thread = _OneBlasThread()  # small systems are slower with more, the more so on busy cores
 
 
 def threads() -> int:
@@ -79,7 +98,7 @@ def in_threads(task: Callable, items: list) -> None:
         for item in items:
             task(item)
         return
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread, ThreadPoolExecutor(workers) as pool:
         for _ in pool.map(task, items):
             pass
 

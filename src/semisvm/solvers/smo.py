@@ -303,7 +303,7 @@ def _polish(state: _State) -> None:
     up, _ = state.slopes()
     # the free part of f is H a; the sum of the free coordinates has to stay what brings the total to zero
     right = np.r_[(up - state.f)[inside] + H[:k, :k] @ state.a[inside], state.a[inside].sum() - state.a.sum()]
-    with one_blas_thread():
+    with one_blas_thread:
         solved = _solve(H, right)[:k]
     lo, mid, hi = (piece[inside] for piece in state.pieces[:3])
     below = state.a[inside] < mid

@@ -200,7 +200,7 @@ def test_methods_come_from_the_registry():
     for name, cls in ESTIMATORS.items():
         assert find_method(name) is cls
     assert find_method("CCCP-TSVM") is ESTIMATORS["CCCPTSVM"]
-    with pytest.raises(Refusal, match="--method nosuch is not known; pass one of svm, ramp, cccp"):
+    with pytest.raises(Refusal, match="--method nosuch is not known; pass one of svm, ramp, ls"):
         find_method("nosuch")
 
 

@@ -11,12 +11,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from semisvm import CCCPTSVM, S3VM, SVM
 from semisvm.datasets import hide_labels, make_two_gaussians
 from semisvm.estimators import ESTIMATORS, _base
+from semisvm.estimators._label_machine import LabelMachine
 from semisvm.model_selection.splits import folds_of_distinct_rows
 from semisvm.multiclass import COUPLINGS, SCHEMES, couple, fit_slope, sigmoid, softmax
-from semisvm.solvers import SOLVERS
 
 ALL = pytest.mark.parametrize("name", ESTIMATORS)
 SEMI = pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if cls._semi_supervised])
+SEARCH = [name for name, cls in ESTIMATORS.items() if issubclass(cls, LabelMachine)]
 CLASSES = pytest.mark.parametrize("k", [2, 3])
 BOTH = pytest.mark.parametrize("scheme", SCHEMES)
 WAYS = [(2, "ovr", "pwc2"), (3, "ovr", "pwc2"), *((3, "ovo", coupling) for coupling in COUPLINGS)]
@@ -32,7 +33,7 @@ def data(k=2, n=60, n_labeled=30, seed=0):
 
 def machine(name, scheme="ovr", **params):
     known = ESTIMATORS[name]().get_params()
-    params = {"C": 1.0, "gamma": 0.3, "random_state": 0, "multiclass": scheme} | params
+    params = {"C": 1.0, "gamma": 0.3, "random_state": 0, "multiclass": scheme, "exact": False} | params
     return ESTIMATORS[name](**{key: value for key, value in params.items() if key in known})
 
 
@@ -56,7 +57,7 @@ def test_rows_sum_to_one_and_the_largest_is_the_predicted_one(name, k, scheme, c
     np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], fitted.predict(new))
 
 
-@ALL
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in SEARCH])  # those take a side
 @pytest.mark.parametrize("k", [2, 4])
 def test_a_row_on_the_boundary_is_predicted_as_its_probabilities_say(name, k):
     X, y = np.ones((40, 2)), np.r_[np.arange(20) % k + 1, np.full(20, -1)]
@@ -148,20 +149,20 @@ def test_held_out_scores_are_those_of_fits_without_the_fold(slopes):
 @ALL
 @CLASSES
 def test_fit_does_not_pay(name, k, monkeypatch):
-    solved = []
-
-    def counted(solve):
-        return lambda *given, **named: solved.append(1) or solve(*given, **named)
-
-    for solver in SOLVERS.values():
-        monkeypatch.setattr(solver, "solve", counted(solver.solve))
+    solved, solve = [], _base.Machine._solve
+    monkeypatch.setattr(
+        _base.Machine,
+        "_solve",
+        lambda self, method, problems, *rest: solved.extend(problems) or solve(self, method, problems, *rest),
+    )
     X, y = data(k)
     fitted, tasks = machine(name).fit(X, y), 1 if k == 2 else 3
     fitted.predict(X)
     assert len(solved) == tasks
     fitted.predict_proba(X)
     fitted.predict_proba(X)
-    assert len(solved) == 6 * tasks
+    closed_form = hasattr(fitted._method().solver, "held_out")
+    assert len(solved) == (2 if closed_form else 6) * tasks
 
 
 @ALL
@@ -197,7 +198,9 @@ def test_repeated_rows_count_like_weights(name, k, kept):
     """So none is judged by its twin; also where a class has fewer distinct rows than there are folds."""
     X, y = data(k)
     y[np.flatnonzero(y == 1)[kept:]] = -1
-    often = np.r_[np.arange(60), np.flatnonzero(y == 1), np.flatnonzero(y == 1)]
+    if name in SEARCH:  # held-out twins would be searched one by one, a row of three times the weight has one label
+        X, y = X[y != -1], y[y != -1]
+    often = np.r_[np.arange(len(y)), np.flatnonzero(y == 1), np.flatnonzero(y == 1)]
     repeated = machine(name, tol=1e-7).fit(X[often], y[often]).predict_proba(X)
     weighted = machine(name, tol=1e-7).fit(X, y, sample_weight=np.bincount(often)).predict_proba(X)
     np.testing.assert_allclose(repeated, weighted, atol=1e-6)

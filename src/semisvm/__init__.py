@@ -1,7 +1,31 @@
 """Semi-supervised support vector machines behind one scikit-learn API."""
 
-from .estimators import CCCPTSVM, S3VM, SVM, RampSVM
+from .estimators import (
+    CCCPTSVM,
+    DCLSSVM,
+    LSSVM,
+    S3VM,
+    SVM,
+    BayesianLSSVM,
+    LocalSearchRLSC,
+    ProgressiveLSSVM,
+    RampSVM,
+    SparseLSSVM,
+    SwitchingLSSVM,
+)
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["CCCPTSVM", "S3VM", "SVM", "RampSVM"]
+__all__ = [
+    "CCCPTSVM",
+    "DCLSSVM",
+    "LSSVM",
+    "S3VM",
+    "SVM",
+    "BayesianLSSVM",
+    "LocalSearchRLSC",
+    "ProgressiveLSSVM",
+    "RampSVM",
+    "SparseLSSVM",
+    "SwitchingLSSVM",
+]

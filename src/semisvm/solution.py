@@ -56,6 +56,8 @@ class Solution:
         The same with it: w = sum of dual_i phi(x_i).
     trace : list of dict
         One row per outer iteration.
+    facts : dict
+        Numbers that only some methods have.
     """
 
     coef: np.ndarray
@@ -69,3 +71,4 @@ class Solution:
     multipliers: np.ndarray | None = None
     dual: np.ndarray | None = None
     trace: list[dict[str, Any]] = field(default_factory=list)
+    facts: dict[str, float] = field(default_factory=dict)

@@ -22,6 +22,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -116,7 +117,30 @@ def submatrix(K: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarra
     return out
 
 
-class Gram:
+class Shared:
+    """Remembers the last few things that several problems in one space have in common."""
+
+    KEPT = 2
+
+    def __init__(self):
+        self._guard = threading.Lock()
+        self._kept: dict[tuple, list] = {}
+
+    def once(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """What ``make`` returned for this key, made now if it was not; threads that ask together share one making."""
+        with self._guard:
+            if key not in self._kept:
+                if len(self._kept) >= self.KEPT:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[key] = [threading.Lock(), None]
+            entry = self._kept[key] = self._kept.pop(key)  # the one used last is the last to go
+        with entry[0]:
+            if entry[1] is None:
+                entry[1] = make()
+            return entry[1]
+
+
+class Gram(Shared):
     """The kernel matrix of the training rows, held whole or asked for by blocks.
 
     Parameters
@@ -125,13 +149,17 @@ class Gram:
         The kernel; with "precomputed" ``X`` is the matrix itself.
     X : array or CSR of shape (n, d)
         The training rows.
+    double : bool
+        Whether values are float64 however many rows there are.
     """
 
-    def __init__(self, kernel: Kernel, X):
+    def __init__(self, kernel: Kernel, X, double: bool = False):
+        super().__init__()
         self.kernel = kernel
         self.n = X.shape[0]
         self.precomputed = kernel.name == "precomputed"
-        self.dtype = np.dtype(np.float64 if self.n <= EXACT_ROWS or callable(kernel.name) else np.float32)
+        double = double or self.n <= EXACT_ROWS or callable(kernel.name)
+        self.dtype = np.dtype(np.float64 if double else np.float32)
         self.X = X
         self.centre = None
         self._K = X if self.precomputed else None
@@ -286,10 +314,11 @@ class Gram:
         return a
 
 
-class Features:
+class Features(Shared):
     """Rows with coordinates of their own: f = X w + b. ``X`` is dense or CSR."""
 
     def __init__(self, X):
+        super().__init__()
         self.X = X
         self.n = X.shape[0]
         self._gram: Gram | None = None

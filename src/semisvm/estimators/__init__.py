@@ -1,9 +1,28 @@
 """One class per published method; ``ESTIMATORS`` lists them by name."""
 
+from .bayesian import BayesianLSSVM
 from .generic import S3VM
+from .label_search import LocalSearchRLSC, SwitchingLSSVM
+from .least_squares import LSSVM, SparseLSSVM
+from .self_labeling import DCLSSVM, ProgressiveLSSVM
 from .supervised import SVM, RampSVM
 from .transductive import CCCPTSVM
 
-ESTIMATORS: dict[str, type] = {cls.__name__: cls for cls in (SVM, RampSVM, CCCPTSVM, S3VM)}
+ESTIMATORS: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        SVM,
+        RampSVM,
+        LSSVM,
+        SparseLSSVM,
+        CCCPTSVM,
+        SwitchingLSSVM,
+        ProgressiveLSSVM,
+        BayesianLSSVM,
+        DCLSSVM,
+        LocalSearchRLSC,
+        S3VM,
+    )
+}
 
 __all__ = [*ESTIMATORS, "ESTIMATORS"]

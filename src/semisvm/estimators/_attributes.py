@@ -10,9 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _validate, decision
 from .._validate import Labels
+from ..featuremaps import Mapped
 from ..multiclass import pairs
 from ..solution import Solution
 from ..spaces import Features, Gram
+
+CONDITIONS = "violation of the optimality conditions {:.2g}"
+LEFT = {
+    "kkt": CONDITIONS,
+    "stationary": CONDITIONS,
+    "gap": "the best objective is at most {:.2g} lower",
+    "no_flip": "no change of a label improves it",
+    "monotone": "a change of labels would still gain {:.2g}",
+    "none": "{:g} rows were left",
+}
 
 
 class Attributes:
@@ -29,9 +40,14 @@ class Attributes:
         self.n_iter_ = solutions[0].n_iter if one else np.array([s.n_iter for s in solutions])
         self.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
         self.intercept_ = np.array([s.intercept for s in solutions])
+        self._say_if_unfinished(solutions)
+        for name in ("coef_", "support_vectors_", "support_"):
+            self.__dict__.pop(name, None)  # of an earlier fit in another space
+        if isinstance(space, Mapped):
+            self._copy_landmarks(solutions, space, kept)
+            return
         active = np.array([np.count_nonzero(s.multipliers) for s in solutions])
         self.n_active_ = int(active[0]) if one else active
-        self._say_if_unfinished(solutions)
         if isinstance(space, Features):
             self.coef_ = np.array([s.coef for s in solutions])
         dual = np.array([s.dual for s in solutions])
@@ -40,6 +56,16 @@ class Attributes:
         self.support_ = kept[support]
         if isinstance(space, Gram) and not space.precomputed:
             self.support_vectors_ = X[self.support_]
+
+    def _copy_landmarks(self, solutions: list[Solution], space: Mapped, kept: np.ndarray) -> None:
+        """In features of landmarks these are what a new row is compared with."""
+        self.dual_coef_ = np.array([space.kernel_coef(s.coef) for s in solutions])
+        count = self.dual_coef_.shape[1]
+        self.n_active_ = count if len(solutions) == 1 else np.full(len(solutions), count)
+        if space.support is not None:
+            self.support_ = kept[space.support]
+        if space.landmarks is not None:
+            self.support_vectors_ = space.landmarks
 
     def _fill_labels(self, scores: np.ndarray, solutions: list[Solution], X, kept: np.ndarray, labels: Labels) -> None:
         """``transduction_``: given labels, then what the search says, then the scores."""
@@ -62,17 +88,19 @@ class Attributes:
 
     def _say_if_unfinished(self, solutions: list[Solution]) -> None:
         reasons = {
-            "max_iter": f"max_iter={self.max_iter} reached",
-            "max_time": f"max_time={self.max_time} reached",
+            "max_iter": f"max_iter={getattr(self, 'max_iter', None)} reached",
+            "max_time": f"max_time={getattr(self, 'max_time', None)} reached",
             "interrupted": "the fit was interrupted",
         }
         unfinished = [s for s in solutions if s.status in reasons]
         if unfinished:
             worst = max(s.certificate.value for s in unfinished)
             where = "" if len(solutions) == 1 else f" in {len(unfinished)} of {len(solutions)} binary tasks"
+            left = LEFT[unfinished[0].certificate.kind].format(worst)
+            tol = f" (tol {self.tol:g})" if hasattr(self, "tol") else ""
             warnings.warn(
-                f"{type(self).__name__}: {reasons[unfinished[0].status]}{where}, violation of the optimality "
-                f"conditions {worst:.2g} (tol {self.tol:g}); the model is usable. Scale X, raise the limit or lower C.",
+                f"{type(self).__name__}: {reasons[unfinished[0].status]}{where}, {left}{tol}; the model is usable. "
+                "Scale X, raise the limit or lower C.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -19,12 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 from .. import _validate
 from .._validate import Labels
 from ..balance import Free
+from ..featuremaps import Mapped
 from ..model_selection.splits import folds_of_distinct_rows
 from ..multiclass import SCHEMES, Task, couple, fit_slope, sigmoid, softmax, votes
 from ..problem import Problem
 from ..solution import Solution
 from ..solvers import refusal
-from ..spaces import Features, Gram
+from ..spaces import Gram
 from ._attributes import Attributes
 from ._parameters import Method, Parameters
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
@@ -70,11 +71,11 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         rows = X if len(kept) == n else X[np.ix_(kept, kept)] if precomputed else X[kept]
         if precomputed:
             _validate.kernel_matrix(rows)
-        kernel = self._resolve_numbers(rows, weight[kept])
-        space = Features(rows) if kernel.name == "linear" else Gram(kernel, rows)
+        codes = labels.codes[kept]
+        kernel = self._resolve_numbers(rows, weight[kept], weight[kept][codes >= 0].sum())
+        space = self._space(kernel, rows, codes)
         if self.verbose:
             self._say_cost(space)
-        codes = labels.codes[kept]
         tasks = len(self._tasks(codes, weight[kept]))
         progress = Progress(self, tasks)
         solutions = self._solve_all(method, space, codes, weight[kept], progress)
@@ -100,6 +101,10 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         return Labels(labels.classes[found], codes)
 
     def _say_cost(self, space) -> None:
+        if isinstance(space, Mapped):
+            rank = space.X.shape[1]
+            print(f"kernel of {space.n:,} rows by {rank:,} features: {8 * space.n * rank / 2**20:,.0f} MiB of float64")
+            return
         gram = space.gram()
         held = "held whole" if gram.fits else "over the limit: computed by blocks"
         print(f"kernel matrix of {gram.n:,} rows: {gram.bytes / 2**20:,.0f} MiB of {gram.dtype}, {held}")
@@ -127,18 +132,21 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
             reason = refusal(method.solver, problem)
             if reason:
                 raise ValueError(f"{type(self).__name__}: {reason}")
-        seeds = check_random_state(getattr(self, "random_state", None)).randint(2**31, size=len(problems))
-        gram = problems[0].space.gram()
-        jobs = self.n_jobs if gram.fits else 1  # beyond the memory rule the row cache has one user at a time
-        if len(problems) > 1 and gram.fits and not gram.held:
-            _ = gram.whole
-
+        seed = check_random_state(getattr(self, "random_state", None)).randint(2**31)
+        jobs, space = self.n_jobs, problems[0].space
+        on_gram = getattr(method.solver, "on_gram", False)
+        if on_gram or isinstance(space, Gram):
+            gram = space.gram()
+            if on_gram and not gram.fits:
+                jobs = 1  # beyond the memory rule the row cache has one user at a time
+            elif len(problems) > 1 and gram.fits and not gram.held:
+                _ = gram.whole
         interrupted = []
 
         def solve(number: int) -> Solution:
             step, end = (None, None) if progress is None else progress.task(number)
             solver = replace(method.solver, max_time=AT_ONCE) if interrupted else method.solver
-            solution = solver.solve(problems[number], callback=step, rng=np.random.default_rng(seeds[number]))
+            solution = solver.solve(problems[number], callback=step, rng=np.random.default_rng(seed))
             if solution.status == "interrupted":
                 interrupted.append(number)
             if end is not None:
@@ -154,7 +162,6 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         precomputed = self.kernel == "precomputed"
         content = np.sort(rows, axis=1) if precomputed else rows  # kernel values of a row, whatever their order
         folds = folds_of_distinct_rows(content, codes, FOLDS)
-        n_splits = folds.max() + 1
         if any(len(np.unique(folds[codes == c])) < 2 for c in range(len(self.classes_))):
             warnings.warn(
                 f"{type(self).__name__}: a class has one labeled row (not counting equal ones), which cannot be held "
@@ -162,18 +169,27 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
                 stacklevel=3,
             )
             return 1.0
-        kernel = self._kernel_of(self.gamma_)
-        space = space or (Features(rows) if kernel.name == "linear" else Gram(kernel, rows))
-        method = self._method()
-        held_out = np.zeros((len(codes), self.intercept_.size))
-        joins = (codes < 0).any()  # held-out rows join the unlabeled ones, if there are any
-        for fold in range(n_splits):
-            held = folds == fold
-            found = self._solve_all(method, space, np.where(held, -1, codes), np.where(held & ~joins, 0.0, weight))
-            held_out[held] = np.column_stack([s.scores for s in found])[held]
+        space = space or self._space(self._kernel_of(self.gamma_), rows, codes)
+        held_out = self._held_out(space, folds, codes, weight)
         judged = folds >= 0
         scores, truth, weight = self._as_columns(held_out[judged], codes[judged], weight[judged])
         return fit_slope(scores, truth, weight)
+
+    def _held_out(self, space, folds: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Scores of labeled rows by machines without their fold, in closed form if the solver has one."""
+        method = self._method()
+        if hasattr(method.solver, "held_out"):
+            problems = [self._problem(method, space, task, weight) for task in self._tasks(codes, weight)]
+            groups = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
+            found = zip(problems, self._solve(method, problems))
+            return np.column_stack([method.solver.held_out(p, s, groups) for p, s in found])
+        held_out = np.zeros((len(codes), self.intercept_.size))
+        joins = (codes < 0).any()  # held-out rows join the unlabeled ones, if there are any
+        for fold in range(folds.max() + 1):
+            held = folds == fold
+            found = self._solve_all(method, space, np.where(held, -1, codes), np.where(held & ~joins, 0.0, weight))
+            held_out[held] = np.column_stack([s.scores for s in found])[held]
+        return held_out
 
     def _as_columns(self, scores: np.ndarray, truth: np.ndarray, weight: np.ndarray):
         """Held-out scores as ``fit_slope`` takes them: a column per class, pairs one below the other."""

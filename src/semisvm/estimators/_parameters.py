@@ -7,14 +7,20 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .. import _validate, kernels, scale
 from ..balance import Count, Free, Mean
+from ..featuremaps import COMPONENTS, kernel_pca, nystroem
 from ..kernels import Kernel
+from ..landmarks import LANDMARKS
 from ..multiclass import COUPLINGS, SCHEMES, Task
 from ..problem import Problem
+from ..solvers.least_squares import form_bytes
+from ..spaces import Features, Gram, gram_limit
 
 GAMMAS = ("scale", "median", "auto")
+APPROXIMATIONS = ("auto", None, "nystroem", "kernel_pca")
 
 
 class Method(NamedTuple):
@@ -46,10 +52,8 @@ class Parameters:
         else:
             _validate.number("gamma", self.gamma, low=0.0)
         _validate.number("coef0", self.coef0)
-        _validate.number("tol", self.tol, low=0.0)
-        _validate.whole_number("max_iter", self.max_iter, 1)
-        if self.max_time is not None:
-            _validate.number("max_time", self.max_time, low=0.0)
+        self._check_limits()
+        self._check_approximation()
         if not isinstance(self.kernel, str) and not callable(self.kernel):
             raise ValueError(f"kernel={self.kernel!r} is not allowed; kernel takes a name or a function of two tables.")
         _validate.choice("fit_intercept", self._intercept, (True, False, "regularised"))
@@ -58,6 +62,29 @@ class Parameters:
         kernels.check(self._kernel_of(1.0), free_intercept=self._intercept is True)
         return self._method()
 
+    def _check_limits(self) -> None:
+        """Numbers that some machines have: tolerances, limits, starts."""
+        if hasattr(self, "tol"):
+            _validate.number("tol", self.tol, low=0.0)
+        for name in ("max_iter", "n_init"):
+            if hasattr(self, name):
+                _validate.whole_number(name, getattr(self, name), 1)
+        if getattr(self, "max_time", None) is not None:
+            _validate.number("max_time", self.max_time, low=0.0)
+        if hasattr(self, "balance_tol"):
+            _validate.number("balance_tol", self.balance_tol, 0.0, 1.0, closed="both")
+        if hasattr(self, "safe"):
+            _validate.choice("safe", self.safe, (True, False))
+
+    def _check_approximation(self) -> None:
+        if hasattr(self, "approximation"):
+            _validate.choice("approximation", self.approximation, APPROXIMATIONS)
+        if getattr(self, "n_components", None) is not None:
+            _validate.whole_number("n_components", self.n_components, 1)
+        given = getattr(self, "landmarks", None)
+        if isinstance(given, str):
+            _validate.choice("landmarks", given, LANDMARKS)
+
     @property
     def _intercept(self):
         return getattr(self, "fit_intercept", True)
@@ -65,7 +92,11 @@ class Parameters:
     def _kernel_of(self, gamma: float) -> Kernel:
         return Kernel(self.kernel, gamma, self.coef0, self.degree, self.sigma)
 
-    def _resolve_numbers(self, X, weight: np.ndarray) -> Kernel:
+    def _robust_C(self, n_labeled: float) -> float:
+        """The robust default behind C="auto", for features of total variance one and so many labels."""
+        return self._auto_C
+
+    def _resolve_numbers(self, X, weight: np.ndarray, n_labeled: float) -> Kernel:
         """Set ``gamma_`` and ``C_``; returns the kernel."""
         if self.kernel in ("precomputed", "linear") or callable(self.kernel):
             self.gamma_ = 1.0
@@ -74,10 +105,34 @@ class Parameters:
         kernel = self._kernel_of(self.gamma_)
         if isinstance(self.C, str):
             spread = scale.total_variance(kernel, X, weight)
-            self.C_ = self._auto_C / spread if spread > 1e-12 else self._auto_C
+            self.C_ = self._robust_C(n_labeled) / (spread if spread > 1e-12 else 1.0)
         else:
             self.C_ = float(self.C)
         return kernel
+
+    def _space(self, kernel: Kernel, X, codes: np.ndarray):
+        """Where f lives: the rows themselves, their kernel, or features that stand for it."""
+        how = getattr(self, "approximation", None)
+        count = getattr(self, "n_components", None)
+        if how == "auto":
+            how = None if self._exact_fits(kernel, X) else "nystroem"
+            if how == "nystroem" and count is None:
+                count = max(1, min(COMPONENTS, gram_limit() // (24 * X.shape[0])))  # features, their factor, a spare
+        if how is None:
+            return Features(X) if kernel.name == "linear" else Gram(kernel, X)
+        if how == "kernel_pca":
+            return kernel_pca(kernel, X, count)
+        landmarks = self.landmarks
+        if not isinstance(landmarks, str):
+            landmarks = _validate.table(self, landmarks, reset=False)
+        rng = check_random_state(self.random_state).randint(2**31)
+        return nystroem(kernel, X, count, landmarks, codes >= 0, rng)
+
+    def _exact_fits(self, kernel: Kernel, X) -> bool:
+        """Whether the exact form keeps the memory rule."""
+        n, d = X.shape
+        need = form_bytes(n, Gram(kernel, X).dtype.itemsize)
+        return min(need, 8 * n * (d + 1) if kernel.name == "linear" else need) <= gram_limit()
 
     def _shares(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Wanted share of each class among the unlabeled rows."""
@@ -123,5 +178,7 @@ class Parameters:
                 star = self.C_ * weight[known].sum() / rest if rest > 0 else self.C_
             cost = np.where(known, cost, float(star) * weight)
             if self.balance is not None and method.unlabeled is not None and rest > 0:
-                balance = Mean(2.0 * task.share - 1.0) if Mean in method.solver.balances else Count(task.share)
+                counts = Count in method.solver.balances
+                slack = float(getattr(self, "balance_tol", 0.0))
+                balance = Count(task.share, slack) if counts else Mean(2.0 * task.share - 1.0)
         return Problem(space, task.signs, cost, method.labeled, method.unlabeled, balance, self._intercept, weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from .. import _validate
@@ -133,7 +134,9 @@ class S3VM(Machine):
         solver = self.solver
         if isinstance(solver, str):
             known = SOLVERS[_validate.choice("solver", solver, tuple(SOLVERS))]
-            solver = known(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time)
+            limits = {"tol": self.tol, "max_iter": self.max_iter, "max_time": self.max_time}
+            names = {field.name for field in fields(known)}
+            solver = known(**{name: value for name, value in limits.items() if name in names})
         elif type(solver) not in SOLVERS.values():
             raise ValueError(
                 f"solver={solver!r} is not allowed; solver takes one of {', '.join(SOLVERS)} or its object."

@@ -2,11 +2,42 @@
 
 from ..problem import Problem
 from .cccp import CCCP
+from .difference_convex import DifferenceConvex
+from .integer_quadratic import IntegerQuadratic
+from .label_search import LabelSearch
+from .least_squares import LeastSquares
+from .progressive import Progressive
+from .safe import SafeProjection
 from .smo import SMO
+from .sparse_least_squares import Greedy, Pruning
 
-SOLVERS: dict[str, type] = {"smo": SMO, "cccp": CCCP}
+SOLVERS: dict[str, type] = {
+    "smo": SMO,
+    "cccp": CCCP,
+    "least_squares": LeastSquares,
+    "greedy": Greedy,
+    "pruning": Pruning,
+    "label_search": LabelSearch,
+    "progressive": Progressive,
+    "difference_convex": DifferenceConvex,
+    "integer_quadratic": IntegerQuadratic,
+    "safe_projection": SafeProjection,
+}
 
-__all__ = ["CCCP", "SMO", "SOLVERS", "refusal"]
+__all__ = [
+    "CCCP",
+    "SMO",
+    "SOLVERS",
+    "DifferenceConvex",
+    "Greedy",
+    "IntegerQuadratic",
+    "LabelSearch",
+    "LeastSquares",
+    "Progressive",
+    "Pruning",
+    "SafeProjection",
+    "refusal",
+]
 
 
 def refusal(solver, problem: Problem) -> str | None:

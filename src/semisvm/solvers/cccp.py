@@ -49,6 +49,7 @@ class CCCP:
     losses = (Hinge, SquaredHinge, Ramp)
     unlabeled_losses = (type(None), SymmetricRamp, SymmetricHinge)
     balances = (Free, Mean)
+    on_gram = True
 
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Minimise, from the hinge machine on the labeled rows or from another solution."""

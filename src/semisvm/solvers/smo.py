@@ -348,6 +348,7 @@ class SMO:
     losses = (Hinge, SquaredHinge)
     unlabeled_losses = (type(None),)
     balances = (Free,)
+    on_gram = True
 
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Minimise, from the multipliers of another solution if there is one."""

@@ -20,7 +20,7 @@ N, RANK = 40, 4
 SMALL, FEW = 12, 10  # rows where every row is left out, or unlabeled
 LAST = np.arange(FEW, N)  # the unlabeled ones
 INTERCEPTS = [True, False, "regularised"]
-LOOPS = ["sweep_dense", "sweep_low_rank", "descend_dense", "swap_candidates", "best_swap_dense"]
+LOOPS = ["sweep_block", "sweep_low_rank", "descend_dense", "swap_candidates", "best_swap_dense"]
 COSTS = np.array([1e-2, 0.3, 1.0, 20.0, 1e3])
 
 every_intercept = pytest.mark.parametrize("intercept", INTERCEPTS, ids=["free", "none", "regularised"])
@@ -628,8 +628,11 @@ def loop_arguments(limit):
     order, weight, idle = np.random.default_rng(8).permutation(len(LAST)), whole.weight, whole.idle
     one, band = (whole.Y[0], whole.A[0]), (weight, whole.positive[0], 13.0, 17.0)
     many = weight, whole.positive, 13.0, 17.0, idle
+    few, made = order[:9], np.zeros((len(whole.Y), 9))
     return {
-        flips.sweep_dense: (whole.S, order, whole.Y, whole.A, *many),
+        flips.sweep_block: (whole.S[np.ix_(few, few)], few, whole.Y, whole.A[:, few], *many, made),
+        flips.add_changes: (whole.S, few, labels(len(whole.Y), 9) + 1.0, whole.A),
+        flips.enumerate_labels: (whole.S[:7, :7].copy(), whole.Y[0, :7], whole.A[0, :7], weight[:7], 3.0, 2.0, 5.0),
         flips.sweep_low_rank: (low.form.Q, LAST, low.root, low.diagonal, order, low.Y, low.P, *many),
         flips.descend_dense: (whole.S, *one, *band, limit),
         flips.swap_candidates: (whole.S, *one, whole.diagonal, *band, limit),
@@ -639,19 +642,62 @@ def loop_arguments(limit):
 
 @pytest.mark.parametrize("limit", [2, 1000])
 @pytest.mark.parametrize(
-    "name", ["sweep_dense", "sweep_low_rank", "descend_dense", "swap_candidates", "best_swap_dense"]
+    "name",
+    [
+        "sweep_block",
+        "add_changes",
+        "enumerate_labels",
+        "sweep_low_rank",
+        "descend_dense",
+        "swap_candidates",
+        "best_swap_dense",
+    ],
 )
 def test_compiled_loops_do_what_they_say_in_python(name, limit):
     loop = getattr(flips, name)
     before, fast, slow = (loop_arguments(limit)[loop] for _ in range(3))
     told = loop(*fast)
-    assert_close(told, loop.py_func(*slow), tolerance=1e-12)
+    plain = loop.py_func(*slow)
+    if told is not None:
+        assert_close(told, plain, tolerance=1e-12)
     for one, other in zip(fast, slow):
         assert_close(one, other, tolerance=1e-12)
     if name in ("descend_dense", "swap_candidates"):
         assert told[0] == 2 if limit == 2 else told[0] > 2
     changed = any(not np.array_equal(one, other) for one, other in zip(before, fast))
     assert changed is (name != "best_swap_dense")
+
+
+@pytest.mark.parametrize(("block", "many"), [(3, 0), (3, 1e9), (64, 0), (64, 1e9)])
+def test_a_sweep_is_the_same_in_blocks_of_any_size_and_with_either_update(block, many, monkeypatch):
+    module = importlib.import_module("semisvm.linalg.labelings")
+    order = np.random.default_rng(8).permutation(len(LAST))
+    expected = searched("dense", half_positive(), 13.0, 17.0)
+    monkeypatch.setattr(module, "BLOCK", 1)
+    while expected.sweep(order):
+        pass
+    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(module, "MANY", many)
+    part = searched("dense", half_positive(), 13.0, 17.0)
+    while part.sweep(order):
+        pass
+    np.testing.assert_array_equal(part.Y, expected.Y)
+    np.testing.assert_array_equal(part.positive, expected.positive)
+    assert_up_to_date(part)
+
+
+def test_all_labels_are_tried():
+    S = features(6, 6)
+    S = S @ S.T
+    weight = np.array([1.0, 2.0, 1.0, 1.0, 3.0, 1.0])
+    for low, high in ((-np.inf, np.inf), (3.0, 5.0)):
+        for y in labels(5, 6):
+            positive = weight @ (y > 0)
+            tried = [np.array(other) for other in itertools.product((-1.0, 1.0), repeat=6)]
+            fit = [other for other in tried if low <= weight @ (other > 0) <= high]
+            found = flips.enumerate_labels(S, y.copy(), S @ y, weight, positive, low, high)
+            best = min([*fit, y], key=lambda other: other @ S @ other)
+            assert found @ S @ found == pytest.approx(best @ S @ best)
 
 
 def test_tiles_are_mirrored_in_python_too():

@@ -19,21 +19,25 @@ SUMS = {"reassoc", "contract", "nsz"}  # lets a sum be cut into lanes; NaN and i
 
 
 @jit(fastmath=SUMS)
-def sweep_dense(S, order, Y, A, weight, positive, low, high, idle):
-    """Try every row once in the given order, for every labeling that is not at rest.
+def sweep_block(S, few, Y, A, weight, positive, low, high, idle, made):
+    """Try a few rows once, in their order, for every labeling that is not at rest.
 
     Parameters
     ----------
-    S : array of shape (u, u)
-        The form between unlabeled rows.
-    order : int array of shape (u,)
-        The order of trial.
-    Y, A : arrays of shape (R, u)
-        Labels and alpha of R labelings, changed in place.
-    weight, positive, low, high : arrays
-        Weights of the rows; weight of the positive ones in each labeling, and its limits.
+    S : array of shape (b, b)
+        The form between the few rows.
+    few : int array of shape (b,)
+        Which of the u unlabeled rows they are.
+    Y : array of shape (R, u)
+        Labels of R labelings, changed in place.
+    A : array of shape (R, b)
+        Alpha at the few rows, changed in place.
+    weight, positive, low, high : arrays and numbers
+        Weights of the unlabeled rows; weight of the positive ones in each labeling, and its limits.
     idle : int array of shape (R,)
         Trials since the last flip; a labeling rests once they reach u.
+    made : array of shape (R, b)
+        Filled with the change of the labels: -2, 0 or 2.
 
     Returns
     -------
@@ -41,22 +45,34 @@ def sweep_dense(S, order, Y, A, weight, positive, low, high, idle):
         Flips made.
     """
     flips = 0
-    for j in order:
-        threshold = -NOISE * S[j, j]
+    for k in range(len(few)):
+        j = few[k]
+        threshold = -NOISE * S[k, k]
         for r in range(len(Y)):
-            if idle[r] >= len(order):
+            if idle[r] >= Y.shape[1]:
                 continue
             y = Y[r, j]
             moved = positive[r] - y * weight[j]
             idle[r] += 1
-            if 2.0 * (S[j, j] - y * A[r, j]) < threshold and low <= moved <= high:
+            if 2.0 * (S[k, k] - y * A[r, k]) < threshold and low <= moved <= high:
                 Y[r, j] = -y
                 positive[r] = moved
                 idle[r] = 0
                 flips += 1
-                for i in range(A.shape[1]):
-                    A[r, i] -= 2.0 * y * S[j, i]
+                made[r, k] = -2.0 * y
+                for i in range(len(few)):
+                    A[r, i] -= 2.0 * y * S[k, i]
     return flips
+
+
+@jit(fastmath=SUMS)
+def add_changes(S, few, made, A):
+    """A += made S[few] for changes most of which are zero."""
+    for r in range(len(made)):
+        for k in range(len(few)):
+            if made[r, k] != 0.0:
+                for i in range(A.shape[1]):
+                    A[r, i] += made[r, k] * S[few[k], i]
 
 
 @jit(fastmath=SUMS)

@@ -14,6 +14,8 @@ from .form import Form
 
 CANDIDATES = 128  # rows of each class that a round of swaps looks at
 PAIRS = 4096  # unlabeled rows up to which every pair is looked at before a search ends
+BLOCK = 64  # rows that a sweep tries between two updates of all of alpha
+MANY = 4  # flips per labeling from which one multiplication is the cheaper update
 NEVER = 1 << 40
 
 
@@ -133,9 +135,26 @@ class DenseLabelings(Labelings):
         return self.A[r]
 
     def sweep(self, order: np.ndarray) -> int:
-        """Try every row once; returns the flips made."""
-        band = self.weight, self.positive, self.low, self.high
-        return flips.sweep_dense(self.S, order, self.Y, self.A, *band, self.idle)
+        """Try every row once, block by block; returns the flips made.
+
+        Within a block alpha is kept up to date at its own rows; the others see the flips of a block together, as one
+        multiplication if they are many.
+        """
+        total, u = 0, len(self.free)
+        for few in np.split(order, range(BLOCK, u, BLOCK)):
+            if (self.idle >= u).all():
+                break
+            made = np.zeros((len(self.Y), len(few)))
+            own = np.ascontiguousarray(self.A[:, few])
+            block = np.ascontiguousarray(self.S[np.ix_(few, few)])
+            band = self.weight, self.positive, self.low, self.high
+            flipped = flips.sweep_block(block, few, self.Y, own, *band, self.idle, made)
+            if flipped > MANY * len(self.Y):
+                self.A += made @ self.S[few]
+            elif flipped:
+                flips.add_changes(self.S, few, made, self.A)
+            total += flipped
+        return total
 
     def descend(self, r: int) -> int:
         """Flip the row that gains most until none gains; returns the flips made."""

@@ -166,9 +166,16 @@ class LabelSearch:
 def _starts(own, order, weight, balance, n_init, side, rng) -> np.ndarray:
     """The first labeling, then random ones that keep the balance."""
     Y = np.tile(own, (n_init, 1))
+    u = len(own)
+    if isinstance(balance, Count) and np.all(weight == weight[0]):
+        low, _ = limits_of(balance._replace(slack=0.0), weight)
+        count = int(np.ceil(low / weight[0]))
+        rank = rng.permuted(np.tile(np.arange(u), (n_init - 1, 1)), axis=1)
+        Y[1:, order] = np.where(rank < count if side > 0 else rank >= u - count, 1.0, -1.0)
+        return Y
     tight = balance._replace(slack=0.0) if isinstance(balance, Count) else balance
     for r in range(1, n_init):
-        Y[r, order] = labels_by_score(side * rng.normal(size=len(own)), weight[order], tight)
+        Y[r, order] = labels_by_score(side * rng.normal(size=u), weight[order], tight)
     return Y
 
 

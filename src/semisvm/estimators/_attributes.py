@@ -97,10 +97,13 @@ class Attributes:
             worst = max(s.certificate.value for s in unfinished)
             where = "" if len(solutions) == 1 else f" in {len(unfinished)} of {len(solutions)} binary tasks"
             left = LEFT[unfinished[0].certificate.kind].format(worst)
-            tol = f" (tol {self.tol:g})" if hasattr(self, "tol") else ""
+            has_tol = hasattr(self, "tol")
+            tol, advice = (
+                (f" (tol {self.tol:g})", "Scale X, raise the limit or lower C") if has_tol else ("", "Raise the limit")
+            )
             warnings.warn(
                 f"{type(self).__name__}: {reasons[unfinished[0].status]}{where}, {left}{tol}; the model is usable. "
-                "Scale X, raise the limit or lower C.",
+                f"{advice}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

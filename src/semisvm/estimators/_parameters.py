@@ -122,11 +122,22 @@ class Parameters:
             return Features(X) if kernel.name == "linear" else Gram(kernel, X)
         if how == "kernel_pca":
             return kernel_pca(kernel, X, count)
-        landmarks = self.landmarks
-        if not isinstance(landmarks, str):
-            landmarks = _validate.table(self, landmarks, reset=False)
+        landmarks = self.landmarks if isinstance(self.landmarks, str) else self._landmark_rows(X.shape[1])
         rng = check_random_state(self.random_state).randint(2**31)
         return nystroem(kernel, X, count, landmarks, codes >= 0, rng)
+
+    def _landmark_rows(self, width: int) -> np.ndarray:
+        """Landmarks that were given as rows."""
+        try:
+            rows = np.asarray(self.landmarks, dtype=np.float64)
+        except (TypeError, ValueError):
+            rows = np.empty(0)
+        if rows.ndim != 2 or not len(rows) or rows.shape[1] != width or not np.isfinite(rows).all():
+            raise ValueError(
+                f"landmarks of type {type(self.landmarks).__name__} and shape {rows.shape} are not allowed; landmarks "
+                f"takes one of {', '.join(map(repr, LANDMARKS))} or a table of finite numbers with {width} columns."
+            )
+        return rows
 
     def _exact_fits(self, kernel: Kernel, X) -> bool:
         """Whether the exact form keeps the memory rule."""

@@ -239,7 +239,7 @@ class DCLSSVM(LabelMachine):
     objective_, objective_path_ : float, array
         The objective at the labels found, and its fall; one per binary task when there are several.
     certificate_ : Certificate
-        Of kind "stationary": ``value`` labels differ from the sign of f.
+        Of kind "stationary": ``value`` is the largest \|f\| of a row whose label is not the sign of f.
     supervised_ : LSSVM
         The same machine on the labeled rows alone, fitted at first use.
     C_, gamma_ : float

@@ -56,8 +56,10 @@ class DifferenceConvex:
         while status is None:
             alpha = form.times(y)
             trace.append({"step": len(trace), "objective": form.value(y, alpha), "changed": changed})
-            new = _nearest(form.scores(y, alpha)[free], y[free], weight, problem.balance)
-            changed = int(np.count_nonzero(new != y[free]))
+            f = form.scores(y, alpha)[free]
+            new = _nearest(f, y[free], weight, problem.balance)
+            differ = new != y[free]
+            changed = int(np.count_nonzero(differ))
             stopped = callback is not None and callback(trace[-1])
             if not changed:
                 status = "converged"
@@ -70,7 +72,7 @@ class DifferenceConvex:
             else:
                 y[free] = new
         solution = machine(problem, system, y, status=status, n_iter=len(trace), trace=trace)
-        solution.certificate = Certificate("stationary", float(changed))
+        solution.certificate = Certificate("stationary", float(np.abs(f[differ]).max(initial=0.0)))
         return solution
 
 

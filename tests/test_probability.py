@@ -65,7 +65,7 @@ def test_a_row_on_the_boundary_is_predicted_as_its_probabilities_say(name, k):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         p = fitted.predict_proba(X)
-    np.testing.assert_array_equal(p, 1.0 / k)
+    np.testing.assert_allclose(p, 1.0 / k, rtol=1e-14)
     np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[p.argmax(axis=1)])
 
 

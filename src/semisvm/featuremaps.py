@@ -141,5 +141,5 @@ def kernel_pca(kernel: Kernel, X, n_components: int | None = None) -> Mapped:
     if not kept.any():
         raise ValueError("every kernel value is zero; use another kernel or gamma.")
     U, root = U[:, kept] * np.sign(U[np.abs(U).argmax(axis=0), np.arange(r)])[kept], np.sqrt(d[kept])
-    rows = None if gram.precomputed else X
+    rows = None if gram.precomputed else X.copy()  # a table that changes later does not change the landmarks
     return Mapped(np.ascontiguousarray(U * root), np.arange(gram.n), rows, U / root)

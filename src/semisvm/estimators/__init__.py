@@ -5,6 +5,7 @@ from .generic import S3VM
 from .label_search import LocalSearchRLSC, SwitchingLSSVM
 from .least_squares import LSSVM, SparseLSSVM
 from .self_labeling import DCLSSVM, ProgressiveLSSVM
+from .smooth import ContinuationTSVM, GradientTSVM
 from .supervised import SVM, RampSVM
 from .transductive import CCCPTSVM
 
@@ -16,6 +17,8 @@ ESTIMATORS: dict[str, type] = {
         LSSVM,
         SparseLSSVM,
         CCCPTSVM,
+        GradientTSVM,
+        ContinuationTSVM,
         SwitchingLSSVM,
         ProgressiveLSSVM,
         BayesianLSSVM,

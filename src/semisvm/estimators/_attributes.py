@@ -50,6 +50,8 @@ class Attributes:
         self.n_active_ = int(active[0]) if one else active
         if isinstance(space, Features):
             self.coef_ = np.array([s.coef for s in solutions])
+            if solutions[0].dual is None:  # a solver of the primal
+                return
         dual = np.array([s.dual for s in solutions])
         support = np.flatnonzero(dual.any(axis=0))
         self.dual_coef_ = dual[:, support]

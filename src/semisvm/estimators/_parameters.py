@@ -20,6 +20,7 @@ from ..solvers.least_squares import form_bytes
 from ..spaces import Features, Gram, gram_limit
 
 GAMMAS = ("scale", "median", "auto")
+PRINCIPAL_ROWS = 3000  # up to which kernel PCA is quicker than it is worth thinking about
 APPROXIMATIONS = ("auto", None, "nystroem", "kernel_pca")
 
 
@@ -36,6 +37,7 @@ class Parameters:
 
     _auto_C = 1.0  # the robust default behind C="auto", for features of total variance one
     _semi_supervised = True
+    _star_is_C = False  # whether C_unlabeled=None is C rather than C l/u
 
     def _method(self) -> Method:
         """Losses and solver, from the parameters."""
@@ -114,7 +116,11 @@ class Parameters:
         """Where f lives: the rows themselves, their kernel, or features that stand for it."""
         how = getattr(self, "approximation", None)
         count = getattr(self, "n_components", None)
-        if how == "auto":
+        if getattr(self._method().solver, "on_features", False) and kernel.name != "linear" and (codes < 0).any():
+            few = how is None or (how == "auto" and X.shape[0] <= PRINCIPAL_ROWS and Gram(kernel, X).fits)
+            count = X.shape[0] if how is None else count
+            how = "kernel_pca" if few else "nystroem" if how == "auto" else how
+        elif how == "auto":
             how = None if self._exact_fits(kernel, X) else "nystroem"
             if how == "nystroem" and count is None:
                 count = max(1, min(COMPONENTS, gram_limit() // (24 * X.shape[0])))  # features, their factor, a spare
@@ -185,7 +191,9 @@ class Parameters:
         if self._semi_supervised:
             rest = weight[~known].sum()
             star = self.C_unlabeled
-            if star is None:
+            if star is None and self._star_is_C:
+                star = self.C_
+            elif star is None:
                 star = self.C_ * weight[known].sum() / rest if rest > 0 else self.C_
             cost = np.where(known, cost, float(star) * weight)
             if self.balance is not None and method.unlabeled is not None and rest > 0:

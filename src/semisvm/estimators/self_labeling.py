@@ -162,7 +162,7 @@ class ProgressiveLSSVM(LabelMachine):
 
 
 class DCLSSVM(LabelMachine):
-    r"""Transductive LS-SVM by difference-convex steps: TLS-SVM of Shim and others.
+    r"""Transductive LS-SVM by difference-convex steps: TLS-SVM of Shim and Seok.
 
     Minimises
 

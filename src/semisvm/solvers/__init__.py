@@ -2,7 +2,9 @@
 
 from ..problem import Problem
 from .cccp import CCCP
+from .continuation import Continuation
 from .difference_convex import DifferenceConvex
+from .gradient import GradientPath
 from .integer_quadratic import IntegerQuadratic
 from .label_search import LabelSearch
 from .least_squares import LeastSquares
@@ -22,13 +24,17 @@ SOLVERS: dict[str, type] = {
     "difference_convex": DifferenceConvex,
     "integer_quadratic": IntegerQuadratic,
     "safe_projection": SafeProjection,
+    "gradient_path": GradientPath,
+    "continuation": Continuation,
 }
 
 __all__ = [
     "CCCP",
     "SMO",
     "SOLVERS",
+    "Continuation",
     "DifferenceConvex",
+    "GradientPath",
     "Greedy",
     "IntegerQuadratic",
     "LabelSearch",

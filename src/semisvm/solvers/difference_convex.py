@@ -1,4 +1,4 @@
-"""TLS-SVM by difference-convex steps (Shim and others): fit, take the signs, fit again.
+"""TLS-SVM by difference-convex steps (Shim and Seok): fit, take the signs, fit again.
 
 The symmetric squared loss 1/2 (1 - |f|)^2 is convex minus |f|; its tangent at the present scores turns a step into
 least squares with the labels sign(f). Each step lowers the objective, and once no sign changes the point is stationary.

@@ -1,0 +1,152 @@
+"""nabla-TSVM (Chapelle and Zien): a smooth loss on unlabeled rows, whose weight grows.
+
+The unlabeled rows pay exp(-3 f^2), which is highest at the boundary. Their cost rises from a hundredth to the whole in
+eleven steps of one factor, each solved from the last: an early, nearly convex problem guides the later ones.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import losses
+from ..balance import Free, Mean
+from ..losses import Gaussian, SquaredHinge
+from ..problem import Problem, imbalance, objective
+from ..solution import Certificate, Solution
+from .limits import deadline
+from .primal import Level, Plane, descend
+from .smo import SMO
+
+LEVELS = 11
+FIRST = 0.01
+POLISH, POLISH_STEPS = 1e-7, 20
+
+
+def supervised(problem: Problem) -> Problem | None:
+    """The problem of the labeled rows if no other row has a say, else None."""
+    rest = ~problem.is_labeled & (problem.cost > 0)
+    return problem._replace(unlabeled=None, balance=Free()) if problem.unlabeled is None or not rest.any() else None
+
+
+def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) -> Solution:
+    """Minimise level after level, each from the last point, and judge the end by the problem's own objective.
+
+    Parameters
+    ----------
+    problem : Problem
+        In a space of features.
+    levels : list of (number, Level)
+        What the trace calls the level, and its losses.
+    solver : dataclass
+        With ``tol``, ``max_iter`` and ``max_time``.
+    callback : callable or None
+        Sees every row of the trace and may return True to stop.
+    """
+    end = deadline(solver.max_time)
+    plane = Plane(problem)
+    theta, labels, trace = np.zeros(plane.size), np.zeros(len(problem.signs)), []
+    status, violation = "converged", np.inf
+
+    def late() -> bool:
+        return time.perf_counter() > end
+
+    try:
+        for number, level in levels:
+            last = number == levels[-1][0]
+            tol = solver.tol if last else max(solver.tol, 1e-2)
+            theta, violation, done = descend(plane, level, theta, tol, solver.max_iter, late)
+            if last and done:  # Newton's last digits are cheap
+                theta, violation, _ = descend(plane, level, theta, POLISH * tol, POLISH_STEPS, late)
+            w, b = plane.split(theta)
+            f = plane.scores(theta)
+            old, labels = labels, np.where(f > 0, 1.0, -1.0)
+            row = {"step": len(trace), "objective": objective(problem, w, b), "level": number}
+            trace.append(row | {"changed": int(np.count_nonzero(old != labels)), "violation": violation})
+            if not done and late():
+                status = "max_time"
+            elif not done and last:
+                status = "max_iter"
+            elif callback is not None and callback(trace[-1]) and not last:
+                status = "stopped"
+            if status != "converged":
+                break
+    except KeyboardInterrupt:
+        status = "interrupted"
+    return _solution(problem, plane, levels[-1][1], theta, status, violation, trace)
+
+
+def _solution(problem: Problem, plane: Plane, level: Level, theta, status: str, violation: float, trace) -> Solution:
+    w, b = plane.split(theta)
+    f = plane.scores(theta)
+    labels = np.where(problem.is_labeled, problem.signs, np.where(f > 0, 1.0, -1.0))
+    value = objective(problem, w, b)
+    certificate = Certificate("stationary" if np.isfinite(violation) else "none", min(violation, np.finfo(float).max))
+    pull = -level.slope(f)
+    dual = pull - problem.shares() * pull.sum() if plane.balanced else pull  # w = sum of dual_i x_i at the end
+    told = {"status": status, "n_iter": max(len(trace), 1), "multipliers": pull, "dual": dual, "trace": trace}
+    solution = Solution(w, b, f, labels, value, certificate, **told)
+    solution.facts["balance"] = imbalance(problem, f, labels)
+    return solution
+
+
+@dataclass(frozen=True)
+class GradientPath:
+    """The cost of unlabeled rows rises in steps; Newton steps in a trust region at each.
+
+    Parameters
+    ----------
+    tol : float
+        Gradient at which a level is solved, relative to that of the losses at w = 0.
+    max_iter : int
+        Largest number of Newton steps a level.
+    max_time : float or None
+        Seconds after which the best so far is returned.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_time: float | None = None
+
+    losses = (SquaredHinge,)
+    unlabeled_losses = (type(None), Gaussian)
+    balances = (Free, Mean)
+    on_features = True
+
+    def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
+        """Follow the path from w = 0."""
+        if supervised(problem):
+            return SMO(self.tol, max_time=self.max_time).solve(supervised(problem), callback=callback)
+        shares = FIRST ** np.linspace(1, 0, LEVELS)
+        return path(problem, [(float(share), level_of(problem, float(share))) for share in shares], self, callback)
+
+
+def level_of(problem: Problem, share: float) -> Level:
+    """The losses of a problem with the cost of unlabeled rows multiplied by ``share``."""
+    known = problem.is_labeled
+    signs, cost = problem.signs[known], problem.cost[known]
+    others = problem.unlabeled is not None
+    rest = share * problem.cost[~known]
+
+    def whole(own: np.ndarray, other) -> np.ndarray:
+        out = np.zeros(len(known))
+        out[known] = own
+        if others:
+            out[~known] = rest * other
+        return out
+
+    def value(f):
+        total = float(cost @ losses.value(problem.labeled, signs * f[known]))
+        return total + (float(rest @ losses.value(problem.unlabeled, f[~known])) if others else 0.0)
+
+    def slope(f):
+        own = cost * signs * losses.slope(problem.labeled, signs * f[known])
+        return whole(own, losses.slope(problem.unlabeled, f[~known]) if others else None)
+
+    def curvature(f):
+        own = cost * losses.curvature(problem.labeled, signs * f[known])
+        return whole(own, losses.curvature(problem.unlabeled, f[~known]) if others else None)
+
+    return Level(value, slope, curvature)

@@ -38,11 +38,15 @@ class Progressive:
     ----------
     pick : {"growth", "alpha"}
         Take the row that adds least to the objective, or the one of smallest |alpha| as the paper has it.
+    sign : {"turns", "objective"}
+        Which label comes next: the classes take turns, or the one that costs less. Turns are in proportion to the
+        balance; without one as many of each class, unless the labeled rows speak against that (``_proportion``).
     max_time : float or None
         Seconds after which the rows not yet taken get the sign of the present machine.
     """
 
     pick: str = "growth"
+    sign: str = "turns"
     max_time: float | None = None
 
     losses = (Squared,)
@@ -67,7 +71,7 @@ class Progressive:
             while not rest.empty:
                 for _ in range(PANEL):
                     if not rest.empty:
-                        rest.take(self.pick)
+                        rest.take(self.pick, self.sign)
                 trace.append({"step": len(trace), "objective": rest.value, "taken": rest.taken})
                 if callback is not None and callback(trace[-1]):
                     status = "stopped"
@@ -104,6 +108,8 @@ class _Rest:
         self.used = 0
         self.y = np.zeros(len(rows))
         self.taken = 0
+        self.share = _proportion(problem)
+        self.passed = np.zeros(2)  # weight of negative and positive rows taken
         self.value = first.objective
         low, high = limits_of(problem.balance, self.weight)
         self.room = {1.0: high, -1.0: self.weight.sum() - low}
@@ -113,11 +119,16 @@ class _Rest:
         """Whether all rows are taken."""
         return self.taken == len(self.y)
 
-    def take(self, pick: str) -> None:
-        """The next row joins the machine with the label that costs less, of those the balance has room for."""
+    def take(self, pick: str, sign: str) -> None:
+        """The next row joins the machine, with a label that the balance has room for."""
         left = np.flatnonzero(self.open)
         f, p = self.f[left], self.p[left]
         y = np.where(f > 0, 1.0, -1.0)
+        if sign == "turns":
+            step = self.weight[left].min()
+            behind = self.share * (self.passed.sum() + step) - self.passed[1] - 0.5 * step
+            if abs(behind) > EVEN * step:
+                y[:] = np.sign(behind)
         for full in (1.0, -1.0):
             # full: another row would overshoot by more than half of itself, so that counts end at the nearest rows
             if self.room[full] < 0.5 * self.weight[left].min() * (1.0 - EVEN) and self.room[-full] > self.room[full]:
@@ -128,6 +139,7 @@ class _Rest:
         alpha = (label - self.f[j]) / self.p[j]
         self.value += 0.5 * alpha * (label - self.f[j])
         self.y[self.names[j]] = label
+        self.passed[int(label > 0)] += self.weight[j]
         self.room[label] -= self.weight[j]
         self.taken += 1
         self.open[j] = False
@@ -154,6 +166,19 @@ class _Rest:
         y = self.y.copy()
         y[self.names[self.open]] = np.where(self.f[self.open] > 0, 1.0, -1.0)
         return y
+
+
+def _proportion(problem: Problem) -> float:
+    """The share of positive turns: that of the balance; else one half, or the labeled share if it differs too much.
+
+    Too much is 1.96 standard errors of a fair coin thrown once per labeled row.
+    """
+    if isinstance(problem.balance, Count):
+        return problem.balance.r
+    weights = np.ones(len(problem.signs)) if problem.weights is None else problem.weights
+    known = problem.is_labeled & (problem.cost > 0)
+    total, positive = weights[known].sum(), weights[problem.is_labeled & (problem.signs > 0) & known].sum()
+    return 0.5 if abs(positive / total - 0.5) <= 0.98 / np.sqrt(total) else float(positive / total)
 
 
 def _complement(problem: Problem, taking: Taking) -> _Whole | _Factored:

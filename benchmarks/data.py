@@ -90,6 +90,14 @@ def partly(y: np.ndarray, split: Split) -> np.ndarray:
     return shown
 
 
+def shown_at(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Labels of some rows at random, all classes among them; the marker elsewhere."""
+    while True:
+        rows = rng.permutation(len(y))[:count]
+        if len(np.unique(y[rows])) == len(np.unique(y)):
+            return np.where(np.isin(np.arange(len(y)), rows), y, UNLABELED)
+
+
 def flip(y: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
     """A copy of classes 1 and 2 in which exactly a share of the rows has the other class."""
     noisy = y.copy()
@@ -111,3 +119,41 @@ def two_gaussians(u: int, seed: int = 0) -> Data:
     hidden = hide_labels(y, 50, random_state=seed, marker=UNLABELED) == UNLABELED
     rows = np.arange(len(y))
     return Data("two_gaussians", X, y, [Split(rows[~hidden], rows[hidden], rows[hidden])])
+
+
+def many_gaussians(n: int, classes: int = 10, labeled: int = 100, spread: float = 0.5, seed: int = 0) -> Data:
+    """Overlapping Gaussians in 50 dimensions, their means drawn with deviation ``spread``; some rows labeled."""
+    rng = np.random.default_rng(seed)
+    means = spread * rng.standard_normal((classes, 50))
+    y = rng.permutation(np.arange(n) % classes) + 1
+    X = means[y - 1] + rng.standard_normal((n, 50))
+    hidden = hide_labels(y, labeled, random_state=seed, marker=UNLABELED) == UNLABELED
+    rows = np.arange(n)
+    return Data("many_gaussians", X, y, [Split(rows[~hidden], rows[hidden], rows[hidden])])
+
+
+def gaus50(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two Gaussians in 50 dimensions, means +-0.23 in every coordinate, a fair coin for the class."""
+    rng = np.random.default_rng(seed)
+    y = two_classes(rng.random(n) < 0.5)
+    return rng.standard_normal((n, 50)) + 0.23 * (2.0 * y[:, None] - 3.0), y
+
+
+def gaus50x(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Class 2 around (.25, ..., .25) or, with chance 0.51, (.25, ..., -.25), half of it negative; class 1 opposite."""
+    rng = np.random.default_rng(seed)
+    y = two_classes(rng.random(n) < 0.5)
+    mean = np.full((n, 50), 0.25)
+    mean[rng.random(n) < 0.51, 25:] = -0.25
+    return rng.standard_normal((n, 50)) + (2.0 * y[:, None] - 3.0) * mean, y
+
+
+def clusters(n: int, features: int, per_class: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian2C and Gaussian4C: means -+2.5 in the first coordinate and, with two per class, -+5 in the second."""
+    rng = np.random.default_rng(seed)
+    y = two_classes(np.arange(n) % 2)
+    X = rng.standard_normal((n, features))
+    X[:, 0] += 2.5 * (2.0 * y - 3.0)
+    if per_class == 2:
+        X[:, 1] += 5.0 * np.where(np.arange(n) // 2 % 2, 1.0, -1.0)
+    return X, y

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .. import _validate, kernels, scale
@@ -22,6 +23,10 @@ from ..spaces import Features, Gram, gram_limit
 GAMMAS = ("scale", "median", "auto")
 PRINCIPAL_ROWS = 3000  # up to which kernel PCA is quicker than it is worth thinking about
 APPROXIMATIONS = ("auto", None, "nystroem", "kernel_pca")
+
+
+def _finite(rows) -> bool:
+    return bool(np.isfinite(rows.data if sparse.issparse(rows) else rows).all())
 
 
 class Method(NamedTuple):
@@ -128,17 +133,23 @@ class Parameters:
             return Features(X) if kernel.name == "linear" else Gram(kernel, X)
         if how == "kernel_pca":
             return kernel_pca(kernel, X, count)
-        landmarks = self.landmarks if isinstance(self.landmarks, str) else self._landmark_rows(X.shape[1])
+        landmarks = self.landmarks
+        if not isinstance(landmarks, str) and kernel.name != "precomputed":  # which refuses rows by itself
+            landmarks = self._landmark_rows(X.shape[1])
         rng = check_random_state(self.random_state).randint(2**31)
         return nystroem(kernel, X, count, landmarks, codes >= 0, rng)
 
-    def _landmark_rows(self, width: int) -> np.ndarray:
-        """Landmarks that were given as rows."""
+    def _landmark_rows(self, width: int):
+        """Landmarks that were given as rows, dense or sparse."""
+        given = self.landmarks
         try:
-            rows = np.asarray(self.landmarks, dtype=np.float64)
+            if sparse.issparse(given):
+                rows = sparse.csr_array(given, dtype=np.float64)
+            else:
+                rows = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
             rows = np.empty(0)
-        if rows.ndim != 2 or not len(rows) or rows.shape[1] != width or not np.isfinite(rows).all():
+        if rows.ndim != 2 or not rows.shape[0] or rows.shape[1] != width or not _finite(rows):
             raise ValueError(
                 f"landmarks of type {type(self.landmarks).__name__} and shape {rows.shape} are not allowed; landmarks "
                 f"takes one of {', '.join(map(repr, LANDMARKS))} or a table of finite numbers with {width} columns."

@@ -191,6 +191,10 @@ class BayesianLSSVM(LabelMachine):
     def _copy(self, solutions, space, X, kept) -> None:
         """The evidence beside the attributes that all machines have."""
         super()._copy(solutions, space, X, kept)
+        for name in ("evidence_", "mu_", "beta_"):
+            self.__dict__.pop(name, None)  # soft labels have none
+        if self.safe:
+            return
         facts = [np.array([s.facts[name] for s in solutions]) for name in ("evidence", "mu")]
         self.evidence_, self.mu_ = (float(fact[0]) if len(solutions) == 1 else fact for fact in facts)
         self.beta_ = self.C_ * self.mu_

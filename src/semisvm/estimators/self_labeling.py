@@ -30,8 +30,8 @@ class ProgressiveLSSVM(LabelMachine):
     sign : {"turns", "objective"}, default="turns"
         Which label comes next: the classes take turns, in proportion to ``balance``, and without one as many of each
         unless the labels speak against it; or the label that costs less. The article says "according to the objective
-        function"; read so, all rows can end in one class where unlabeled rows are dear (about half the rows wrong on
-        its own sets), and taking turns gives its figures.
+        function"; read so, all rows can end in one class where unlabeled rows are dear (half the rows wrong on its own
+        sets). Taking turns comes near its figures.
     kernel : str or callable, default="rbf"
         As in :class:`SVM`.
     gamma : {"median", "scale", "auto"} or float, default="median"

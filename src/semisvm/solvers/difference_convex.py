@@ -53,24 +53,30 @@ class DifferenceConvex:
         y[free] = labels_by_score(first.scores[system.rows[free]], weight, problem.balance)
         trace: list[dict] = []
         status, changed = None, len(free)
-        while status is None:
-            alpha = form.times(y)
-            trace.append({"step": len(trace), "objective": form.value(y, alpha), "changed": changed})
-            f = form.scores(y, alpha)[free]
-            new = _nearest(f, y[free], weight, problem.balance)
-            differ = new != y[free]
-            changed = int(np.count_nonzero(differ))
-            stopped = callback is not None and callback(trace[-1])
-            if not changed:
-                status = "converged"
-            elif stopped:
-                status = "stopped"
-            elif len(trace) >= self.max_iter:
-                status = "max_iter"
-            elif time.perf_counter() > end:
-                status = "max_time"
-            else:
-                y[free] = new
+        f, differ = y[free], np.zeros(len(free), dtype=bool)
+        try:
+            while status is None:
+                alpha = form.times(y)
+                trace.append({"step": len(trace), "objective": form.value(y, alpha), "changed": changed})
+                f = form.scores(y, alpha)[free]
+                new = _nearest(f, y[free], weight, problem.balance)
+                if problem.cost[system.rows[free]] @ ((new - y[free]) * f) <= 0:
+                    new = y[free]  # weights that do not add up may leave nothing better within the balance
+                differ = new != y[free]
+                changed = int(np.count_nonzero(differ))
+                stopped = callback is not None and callback(trace[-1])
+                if not changed:
+                    status = "converged"
+                elif stopped:
+                    status = "stopped"
+                elif len(trace) >= self.max_iter:
+                    status = "max_iter"
+                elif time.perf_counter() > end:
+                    status = "max_time"
+                else:
+                    y[free] = new
+        except KeyboardInterrupt:
+            status = "interrupted"
         solution = machine(problem, system, y, status=status, n_iter=len(trace), trace=trace)
         solution.certificate = Certificate("stationary", float(np.abs(f[differ]).max(initial=0.0)))
         return solution
@@ -82,14 +88,16 @@ def _nearest(f: np.ndarray, y: np.ndarray, weight: np.ndarray, balance: tuple) -
     low, high = limits_of(balance, weight, y)
     positive = weight @ (new > 0)
     slack = EVEN * weight.sum()
+    if low <= positive <= high:
+        return new
     if positive > high:
         rows = np.argsort(f, kind="stable")
         rows = rows[new[rows] > 0]
         gone = np.searchsorted(np.cumsum(weight[rows]), positive - high - slack) + 1
         new[rows[:gone]] = -1.0
-    elif positive < low:
+    else:
         rows = np.argsort(-f, kind="stable")
         rows = rows[new[rows] < 0]
         come = np.searchsorted(np.cumsum(weight[rows]), low - positive - slack) + 1
         new[rows[:come]] = 1.0
-    return new
+    return new if low <= weight @ (new > 0) <= high else y

@@ -131,8 +131,9 @@ def _rest_of(problem: Problem, signs: np.ndarray, sure: np.ndarray, rest: np.nda
     if left <= 0:
         return Free()
     r, slack = problem.balance
-    share = (r * total - weight[sure][signs[sure] > 0].sum()) / left
-    return Count(float(np.clip(share, 0.0, 1.0)), slack * total / left)
+    given = weight[sure][signs[sure] > 0].sum()
+    low, high = (float(np.clip((end * total - given) / left, 0.0, 1.0)) for end in (r - slack, r + slack))
+    return Count(0.5 * (low + high), 0.5 * (high - low))
 
 
 def _shifted(system: System, y: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -177,7 +178,8 @@ def _limits(problem: Problem, system: System, free: np.ndarray, y: np.ndarray) -
     low, high = limits_of(problem.balance, weight[system.free], y[system.free])
     others = np.setdiff1d(system.free, free)
     given = float(weight[others] @ (y[others] > 0))
-    return weight[free], (low - given, high - given)
+    now = float(weight[free] @ (y[free] > 0))  # as near as one gets, if the others break the balance
+    return weight[free], (min(low - given, now), max(high - given, now))
 
 
 def _scip(problem: Problem, system: System, y: np.ndarray, free: np.ndarray, max_time) -> tuple:

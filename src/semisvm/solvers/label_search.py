@@ -168,8 +168,8 @@ def _starts(own, order, weight, balance, n_init, side, rng) -> np.ndarray:
     Y = np.tile(own, (n_init, 1))
     u = len(own)
     if isinstance(balance, Count) and np.all(weight == weight[0]):
-        low, _ = limits_of(balance._replace(slack=0.0), weight)
-        count = int(np.ceil(low / weight[0]))
+        low, high = limits_of(balance._replace(slack=0.0), weight)
+        count = int(np.ceil(low / weight[0]) if side > 0 else np.floor(high / weight[0]))
         rank = rng.permuted(np.tile(np.arange(u), (n_init - 1, 1)), axis=1)
         Y[1:, order] = np.where(rank < count if side > 0 else rank >= u - count, 1.0, -1.0)
         return Y

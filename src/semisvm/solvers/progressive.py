@@ -129,10 +129,7 @@ class _Rest:
             behind = self.share * (self.passed.sum() + step) - self.passed[1] - 0.5 * step
             if abs(behind) > EVEN * step:
                 y[:] = np.sign(behind)
-        for full in (1.0, -1.0):
-            # full: another row would overshoot by more than half of itself, so that counts end at the nearest rows
-            if self.room[full] < 0.5 * self.weight[left].min() * (1.0 - EVEN) and self.room[-full] > self.room[full]:
-                y[:] = -full
+        y = self._within(y, self.weight[left])
         off = np.abs(y - f)
         best = int((off * off / p if pick == "growth" else off / p).argmin())
         j, label = left[best], y[best]
@@ -144,6 +141,14 @@ class _Rest:
         self.taken += 1
         self.open[j] = False
         self._eliminate(j, alpha)
+
+    def _within(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Labels for which there is room: another one if it alone has some, and if none has, that with more."""
+        fits = {sign: weight <= self.room[sign] for sign in (1.0, -1.0)}
+        for sign in (1.0, -1.0):
+            more = fits[-sign] | (self.room[-sign] > self.room[sign])
+            y = np.where((y == sign) & ~fits[sign] & more, -sign, y)
+        return y
 
     def _eliminate(self, j: int, alpha: float) -> None:
         """Row j out of the Schur complement, which is itself brought up to date once a panel is full."""
@@ -162,23 +167,28 @@ class _Rest:
             self.panel, self.used = np.zeros((PANEL, len(kept))), 0
 
     def labels(self) -> np.ndarray:
-        """Labels of all rows; those not taken get the sign of the present machine."""
+        """Labels of all rows; those not taken get the sign of the present machine, surest first, if there is room."""
         y = self.y.copy()
-        y[self.names[self.open]] = np.where(self.f[self.open] > 0, 1.0, -1.0)
+        left = np.flatnonzero(self.open)
+        for j in left[np.argsort(-np.abs(self.f[left]), kind="stable")]:
+            sign = 1.0 if self.f[j] > 0 else -1.0
+            label = self._within(np.array([sign]), self.weight[[j]])[0]
+            self.room[label] -= self.weight[j]
+            y[self.names[j]] = label
         return y
 
 
 def _proportion(problem: Problem) -> float:
     """The share of positive turns: that of the balance; else one half, or the labeled share if it differs too much.
 
-    Too much is 1.96 standard errors of a fair coin thrown once per labeled row.
+    Too much is 2.58 standard errors of a fair coin thrown once per labeled row (one in a hundred).
     """
     if isinstance(problem.balance, Count):
         return problem.balance.r
     weights = np.ones(len(problem.signs)) if problem.weights is None else problem.weights
     known = problem.is_labeled & (problem.cost > 0)
     total, positive = weights[known].sum(), weights[problem.is_labeled & (problem.signs > 0) & known].sum()
-    return 0.5 if abs(positive / total - 0.5) <= 0.98 / np.sqrt(total) else float(positive / total)
+    return 0.5 if abs(positive / total - 0.5) <= 1.29 / np.sqrt(total) else float(positive / total)
 
 
 def _complement(problem: Problem, taking: Taking) -> _Whole | _Factored:

@@ -52,6 +52,7 @@ class SafeProjection:
         y = problem.signs[rows].copy()
         P = np.diag(cost) - form.block(free)
         P = 0.5 * (P + P.T)
+        P[np.diag_indices(len(free))] += 1e-15 * len(free) * cost  # what rounding may have taken off
         pull = cost * f + form.block(free, labeled) @ y[labeled]
         y[free] = q = box_qp(P, -pull, np.clip(f, -1.0, 1.0))
         slope = P @ q - pull

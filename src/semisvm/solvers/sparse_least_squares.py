@@ -76,30 +76,34 @@ class Greedy:
         g, s = y.copy(), gram.diagonal()[rows] + 1.0 + 1.0 / problem.cost[rows]
         left = np.ones(len(rows), dtype=bool)
         taken, dual, status, trace = [], 0.0, "converged", []
-        while len(taken) < limit and status == "converged":
-            gain = np.divide(0.5 * g * g, s, out=np.full(len(s), -1.0), where=left)
-            j = int(gain.argmax())
-            if gain[j] <= self.tol * dual:
-                break
-            t = len(taken)
-            column = _column(gram, rows, j) + 1.0
-            column[j] += 1.0 / problem.cost[rows[j]]
-            G[:, t] = (column - G[:, :t] @ G[j, :t]) / np.sqrt(s[j])
-            g -= G[:, t] * (g[j] / np.sqrt(s[j]))
-            s -= G[:, t] ** 2
-            taken.append(j)
-            left[j] = False
-            dual += float(gain[j])
-            trace.append({"step": t, "objective": dual})
-            if callback is not None and callback(trace[-1]):
-                status = "stopped"
-            elif time.perf_counter() > end:
-                status = "max_time"
+        try:
+            while len(taken) < limit and status == "converged":
+                gain = np.divide(0.5 * g * g, s, out=np.full(len(s), -1.0), where=left)
+                j = int(gain.argmax())
+                if gain[j] <= self.tol * dual:
+                    break
+                t = len(taken)
+                column = _column(gram, rows, j) + 1.0
+                column[j] += 1.0 / problem.cost[rows[j]]
+                G[:, t] = (column - G[:, :t] @ G[j, :t]) / np.sqrt(s[j])
+                g -= G[:, t] * (g[j] / np.sqrt(s[j]))
+                s -= G[:, t] ** 2
+                taken.append(j)
+                left[j] = False
+                dual += float(gain[j])
+                trace.append({"step": t, "objective": dual})
+                if callback is not None and callback(trace[-1]):
+                    status = "stopped"
+                elif time.perf_counter() > end:
+                    status = "max_time"
+        except KeyboardInterrupt:
+            status = "interrupted"
         chosen = np.zeros(problem.space.n)
-        L = np.tril(G[taken, : len(taken)])
-        z = linalg.solve_triangular(L, y[taken], lower=True)
-        chosen[rows[taken]] = linalg.solve_triangular(L, z, lower=True, trans="T")
-        told = {"status": status, "n_iter": len(taken), "trace": trace}
+        if taken:
+            L = np.tril(G[taken, : len(taken)])
+            z = linalg.solve_triangular(L, y[taken], lower=True)
+            chosen[rows[taken]] = linalg.solve_triangular(L, z, lower=True, trans="T")
+        told = {"status": status, "n_iter": max(len(taken), 1), "trace": trace}
         return _judged(problem, chosen, float(chosen.sum()), "none", 0.0, **told)
 
 
@@ -137,37 +141,39 @@ class Pruning:
         gram = problem.space.gram()
         S = dense_form(gram, rows, problem.cost[rows], problem.intercept).S
         status, trace, best, allowed = "converged", [], rows, None
-        while True:
-            error, alpha = _held_out_error(problem, gram, rows, S)
-            trace.append(
-                {
-                    "step": len(trace),
-                    "objective": 0.5 * float(alpha @ problem.signs[rows]),
-                    "rows": len(rows),
-                    "error": error,
-                }
-            )
-            if allowed is None:
-                count = np.count_nonzero(problem.is_labeled & (problem.cost > 0))
-                allowed = error + np.sqrt(error * (1.0 - error) / count)
-            if self.n_rows is None and error > allowed:
-                break
-            best = rows
-            drop = min(max(1, int(DROPPED * len(rows))), len(rows) - (self.n_rows or 2))
-            if drop <= 0:
-                break
-            if callback is not None and callback(trace[-1]):
-                status = "stopped"
-                break
-            if time.perf_counter() > end:
-                status = "max_time"
-                break
-            gone = np.argsort(np.abs(alpha), kind="stable")[:drop]
-            gone = _keep_both(problem.signs[rows], gone)
-            if not len(gone):
-                break
-            S = shrink(S, np.sort(gone))
-            rows = np.delete(rows, gone)
+        try:
+            while True:
+                error, alpha = _held_out_error(problem, gram, rows, S)
+                trace.append(
+                    {
+                        "step": len(trace),
+                        "objective": 0.5 * float(alpha @ problem.signs[rows]),
+                        "rows": len(rows),
+                        "error": error,
+                    }
+                )
+                if allowed is None:
+                    count = np.count_nonzero(problem.is_labeled & (problem.cost > 0))
+                    allowed = error + np.sqrt(error * (1.0 - error) / count)
+                if self.n_rows is None and error > allowed:
+                    break
+                best = rows
+                drop = min(max(1, int(DROPPED * len(rows))), len(rows) - (self.n_rows or 2))
+                if drop <= 0:
+                    break
+                if callback is not None and callback(trace[-1]):
+                    status = "stopped"
+                    break
+                if time.perf_counter() > end:
+                    status = "max_time"
+                    break
+                gone = _smallest(alpha, problem.signs[rows], drop)
+                if not len(gone):
+                    break
+                S = shrink(S, np.sort(gone))
+                rows = np.delete(rows, gone)
+        except KeyboardInterrupt:
+            status = "interrupted"
         return self._machine(problem, best, status, trace)
 
     @staticmethod
@@ -181,12 +187,11 @@ class Pruning:
         return _judged(problem, few.dual, few.intercept, "none", 0.0, **told)
 
 
-def _keep_both(signs: np.ndarray, gone: np.ndarray) -> np.ndarray:
-    """Rows to drop, such that one of each class stays."""
-    for sign in (-1.0, 1.0):
-        if np.count_nonzero(signs[gone] == sign) == np.count_nonzero(signs == sign):
-            gone = gone[signs[gone] != sign]
-    return gone
+def _smallest(alpha: np.ndarray, signs: np.ndarray, drop: int) -> np.ndarray:
+    """Rows of smallest |alpha|, but for the largest of each class, which stays."""
+    order = np.argsort(np.abs(alpha), kind="stable")
+    last = [order[signs[order] == sign][-1:] for sign in (-1.0, 1.0)]
+    return order[~np.isin(order, np.concatenate(last))][:drop]
 
 
 def _held_out_error(problem: Problem, gram, rows: np.ndarray, S: np.ndarray) -> tuple[float, np.ndarray]:

@@ -631,7 +631,8 @@ def loop_arguments(limit):
     few, made = order[:9], np.zeros((len(whole.Y), 9))
     return {
         flips.sweep_block: (whole.S[np.ix_(few, few)], few, whole.Y, whole.A[:, few], *many, made),
-        flips.add_changes: (whole.S, few, labels(len(whole.Y), 9) + 1.0, whole.A),
+        flips.add_changes: (whole.S[few], labels(len(whole.Y), 9) + 1.0, whole.A),
+        flips.sweep_rows: (whole.S, order, whole.Y, whole.A, *many),
         flips.enumerate_labels: (whole.S[:7, :7].copy(), whole.Y[0, :7], whole.A[0, :7], weight[:7], 3.0, 2.0, 5.0),
         flips.sweep_low_rank: (low.form.Q, LAST, low.root, low.diagonal, order, low.Y, low.P, *many),
         flips.descend_dense: (whole.S, *one, *band, limit),
@@ -644,6 +645,7 @@ def loop_arguments(limit):
 @pytest.mark.parametrize(
     "name",
     [
+        "sweep_rows",
         "sweep_block",
         "add_changes",
         "enumerate_labels",
@@ -674,8 +676,10 @@ def test_a_sweep_is_the_same_in_blocks_of_any_size_and_with_either_update(block,
     order = np.random.default_rng(8).permutation(len(LAST))
     expected = searched("dense", half_positive(), 13.0, 17.0)
     monkeypatch.setattr(module, "BLOCK", 1)
+    monkeypatch.setattr(module, "FEW", 1000)  # row by row
     while expected.sweep(order):
         pass
+    monkeypatch.setattr(module, "FEW", 0)
     monkeypatch.setattr(module, "BLOCK", block)
     monkeypatch.setattr(module, "MANY", many)
     part = searched("dense", half_positive(), 13.0, 17.0)

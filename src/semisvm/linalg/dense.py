@@ -71,6 +71,11 @@ class Dense(Form):
             alpha = alpha - (np.multiply.outer(self._h, self._h @ y) / self._border)
         return alpha
 
+    def times_some(self, y: np.ndarray) -> np.ndarray:
+        """S y for a y most of which is zero."""
+        some = np.flatnonzero(y)
+        return y[some] @ self.S[some]
+
     def bias(self, y: np.ndarray, alpha: np.ndarray) -> float:
         """The intercept that goes with the labels."""
         if self._h is not None:

@@ -19,6 +19,31 @@ SUMS = {"reassoc", "contract", "nsz"}  # lets a sum be cut into lanes; NaN and i
 
 
 @jit(fastmath=SUMS)
+def sweep_rows(S, order, Y, A, weight, positive, low, high, idle):
+    """Try every row once in the given order, for a few labelings; arguments as in ``sweep_block``, all u rows.
+
+    Returns the flips made.
+    """
+    flips = 0
+    for j in order:
+        threshold = -NOISE * S[j, j]
+        for r in range(len(Y)):
+            if idle[r] >= len(order):
+                continue
+            y = Y[r, j]
+            moved = positive[r] - y * weight[j]
+            idle[r] += 1
+            if 2.0 * (S[j, j] - y * A[r, j]) < threshold and low <= moved <= high:
+                Y[r, j] = -y
+                positive[r] = moved
+                idle[r] = 0
+                flips += 1
+                for i in range(A.shape[1]):
+                    A[r, i] -= 2.0 * y * S[j, i]
+    return flips
+
+
+@jit(fastmath=SUMS)
 def sweep_block(S, few, Y, A, weight, positive, low, high, idle, made):
     """Try a few rows once, in their order, for every labeling that is not at rest.
 
@@ -66,13 +91,13 @@ def sweep_block(S, few, Y, A, weight, positive, low, high, idle, made):
 
 
 @jit(fastmath=SUMS)
-def add_changes(S, few, made, A):
-    """A += made S[few] for changes most of which are zero."""
+def add_changes(rows, made, A):
+    """A += made rows, for changes most of which are zero."""
     for r in range(len(made)):
-        for k in range(len(few)):
+        for k in range(len(rows)):
             if made[r, k] != 0.0:
                 for i in range(A.shape[1]):
-                    A[r, i] += made[r, k] * S[few[k], i]
+                    A[r, i] += made[r, k] * rows[k, i]
 
 
 @jit(fastmath=SUMS)

@@ -29,6 +29,10 @@ class Form:
         """S at some rows and columns."""
         raise NotImplementedError
 
+    def times_some(self, y: np.ndarray) -> np.ndarray:
+        """S y for a y most of which is zero."""
+        return self.times(y)
+
     def value(self, y: np.ndarray, alpha: np.ndarray | None = None) -> float:
         """1/2 y'Sy."""
         return 0.5 * float(y @ (self.times(y) if alpha is None else alpha))

@@ -14,6 +14,7 @@ from .form import Form
 
 CANDIDATES = 128  # rows of each class that a round of swaps looks at
 PAIRS = 4096  # unlabeled rows up to which every pair is looked at before a search ends
+FEW = 8  # labelings up to which a sweep goes row by row
 BLOCK = 64  # rows that a sweep tries between two updates of all of alpha
 MANY = 4  # flips per labeling from which one multiplication is the cheaper update
 NEVER = 1 << 40
@@ -43,8 +44,9 @@ class Labelings:
         self.low, self.high = low, high
         self.Y = np.ascontiguousarray(Y, dtype=np.float64)
         self.diagonal = form.diagonal()[free]
-        self.pull = form.times(fixed)[free]  # what the labels that are given add to alpha
-        self.constant = 2.0 * form.value(fixed)
+        given = form.times_some(fixed)
+        self.pull = given[free]  # what the labels that are given add to alpha
+        self.constant = float(fixed @ given)
         self.idle = np.zeros(len(Y), dtype=np.int64)
         self.refresh()
 
@@ -57,6 +59,10 @@ class Labelings:
     def refresh(self) -> None:
         """Compute from scratch what the flips keep up to date."""
         self.positive = (self.Y > 0) @ self.weight
+
+    def refresh_one(self, r: int) -> None:
+        """The same for one labeling."""
+        raise NotImplementedError
 
     def alpha(self, r: int) -> np.ndarray:
         """S y at the rows to be labeled."""
@@ -130,29 +136,37 @@ class DenseLabelings(Labelings):
         self.S = self.form.S[first:, first:]
         self.A = np.ascontiguousarray(self.Y @ self.S) + self.pull
 
+    def refresh_one(self, r: int) -> None:
+        """Alpha of one labeling."""
+        self.A[r] = self.S @ self.Y[r] + self.pull
+
     def alpha(self, r: int) -> np.ndarray:
         """S y at the rows to be labeled."""
         return self.A[r]
 
     def sweep(self, order: np.ndarray) -> int:
-        """Try every row once, block by block; returns the flips made.
+        """Try every row once; returns the flips made.
 
-        Within a block alpha is kept up to date at its own rows; the others see the flips of a block together, as one
-        multiplication if they are many.
+        Many labelings go block by block: within a block alpha is kept up to date at its own rows; the others see the
+        flips of a block together, as one multiplication if they are many.
         """
         total, u = 0, len(self.free)
+        if len(self.Y) <= FEW:
+            band = self.weight, self.positive, self.low, self.high
+            return flips.sweep_rows(self.S, order, self.Y, self.A, *band, self.idle)
         for few in np.split(order, range(BLOCK, u, BLOCK)):
             if (self.idle >= u).all():
                 break
             made = np.zeros((len(self.Y), len(few)))
             own = np.ascontiguousarray(self.A[:, few])
-            block = np.ascontiguousarray(self.S[np.ix_(few, few)])
+            rows = self.S[few]
+            block = np.ascontiguousarray(rows[:, few])
             band = self.weight, self.positive, self.low, self.high
             flipped = flips.sweep_block(block, few, self.Y, own, *band, self.idle, made)
             if flipped > MANY * len(self.Y):
-                self.A += made @ self.S[few]
+                self.A += made @ rows
             elif flipped:
-                flips.add_changes(self.S, few, made, self.A)
+                flips.add_changes(rows, made, self.A)
             total += flipped
         return total
 
@@ -199,6 +213,10 @@ class LowRankLabelings(Labelings):
         lifted = np.zeros((len(self.Y), self.form.n))
         lifted[:, self.free] = self.Y * self.root
         self.P = lifted @ self.form.Q + own
+
+    def refresh_one(self, r: int) -> None:
+        """P of one labeling."""
+        self.P[r] = (self.form.root * self.full(r)) @ self.form.Q
 
     def alpha(self, r: int) -> np.ndarray:
         """S y at the rows to be labeled."""

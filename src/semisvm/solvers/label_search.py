@@ -21,6 +21,7 @@ from ..spaces import in_threads, threads
 from .least_squares import System, Taking, alone, fitted, machine, system_of
 from .limits import deadline
 
+DRIFTED = 10_000  # flips after which the best labeling is looked at afresh before the search ends
 EVEN = 1e-9  # of all weight: what a sum of weights may be off by rounding
 
 
@@ -130,6 +131,7 @@ class LabelSearch:
 
     def _search(self, parts: list[Labelings], order: np.ndarray, told) -> str:
         """Rounds until no part moves."""
+        total = 0
         while True:
             made = [0] * len(parts)
 
@@ -137,7 +139,9 @@ class LabelSearch:
                 made[number] = self._round(parts[number], order)
 
             in_threads(round_of, list(range(len(parts))))
-            if not sum(made):
+            total += sum(made)
+            # the printed rule leaves some flips; and few flips gather no rounding that could hide one
+            if not sum(made) and (self.search == "largest" or total <= DRIFTED or not _revived(parts)):
                 return "converged"
             reason = told(sum(made))
             if reason:
@@ -155,12 +159,22 @@ class LabelSearch:
             bound = [r for r in range(len(part.Y)) if not part.allowed(r).all()]
             made = sum(part.swap(r) for r in bound)
             part.idle[bound] = 0
-        if not made:
-            part.refresh()  # what was kept up to date has gathered rounding: rest only on fresh numbers
-            left = np.array([part.flip_left(r) > 0 for r in range(len(part.Y))])
-            part.idle[left] = 0
-            made = part.sweep(order) if left.any() else 0
         return made
+
+
+def _leader(parts: list[Labelings]) -> tuple[Labelings, int]:
+    """The best labeling."""
+    values = [part.values() for part in parts]
+    chosen = int(np.argmin([v.min() for v in values]))
+    return parts[chosen], int(values[chosen].argmin())
+
+
+def _revived(parts: list[Labelings]) -> bool:
+    """Whether the best labeling can still gain by a flip, once what was kept up to date is computed afresh."""
+    part, r = _leader(parts)
+    part.refresh_one(r)
+    part.idle[r] = 0
+    return part.flip_left(r) > 0
 
 
 def _starts(own, order, weight, balance, n_init, side, rng) -> np.ndarray:
@@ -212,9 +226,7 @@ def _largest(part: Labelings, r: int) -> int:
 
 def _best(problem: Problem, system: System, parts: list[Labelings], status: str, trace: list[dict]) -> Solution:
     """The best labeling as a machine, with what is left to gain by a flip, or by a swap if flips are barred."""
-    values = [part.values() for part in parts]
-    chosen = int(np.argmin([v.min() for v in values]))
-    part, r = parts[chosen], int(values[chosen].argmin())
+    part, r = _leader(parts)
     left = part.flip_left(r)
     if not part.allowed(r).all():
         left = max(left, part.swap_left(r))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 
-class Form:
+class Form(ABC):
     """A quadratic form 1/2 y'Sy over the labels of n rows; subclasses say how S is held.
 
     ``n``, ``cost``, ``times(y)`` = S y, ``bias(y, alpha)``, ``diagonal()``, ``block(rows, columns)`` and ``log_det``
@@ -17,17 +19,17 @@ class Form:
     intercept: bool | str
     log_det: float
 
+    @abstractmethod
     def times(self, y: np.ndarray) -> np.ndarray:
         """S y."""
-        raise NotImplementedError
 
+    @abstractmethod
     def diagonal(self) -> np.ndarray:
         """S_jj."""
-        raise NotImplementedError
 
+    @abstractmethod
     def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """S at some rows and columns."""
-        raise NotImplementedError
 
     def times_some(self, y: np.ndarray) -> np.ndarray:
         """S y for a y most of which is zero."""

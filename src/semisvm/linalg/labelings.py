@@ -6,6 +6,8 @@ swap pairs, and tell what is left to gain.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from . import flips
@@ -20,7 +22,7 @@ MANY = 4  # flips per labeling from which one multiplication is the cheaper upda
 NEVER = 1 << 40
 
 
-class Labelings:
+class Labelings(ABC):
     """R labelings of the unlabeled rows of a form.
 
     Parameters
@@ -60,13 +62,13 @@ class Labelings:
         """Compute from scratch what the flips keep up to date."""
         self.positive = (self.Y > 0) @ self.weight
 
+    @abstractmethod
     def refresh_one(self, r: int) -> None:
         """The same for one labeling."""
-        raise NotImplementedError
 
+    @abstractmethod
     def alpha(self, r: int) -> np.ndarray:
         """S y at the rows to be labeled."""
-        raise NotImplementedError
 
     def values(self) -> np.ndarray:
         """1/2 y'Sy of every labeling."""
@@ -110,8 +112,9 @@ class Labelings:
         gain = self.diagonal - y * self.alpha(r)
         return np.concatenate([_smallest(gain, np.flatnonzero(y > 0)), _smallest(gain, np.flatnonzero(y < 0))])
 
+    @abstractmethod
     def _relabel(self, r: int, rows: np.ndarray, labels: np.ndarray) -> None:
-        raise NotImplementedError
+        """Give some rows new labels, and bring what is kept up to date."""
 
     def _relabel_one(self, r: int, j: int) -> None:
         self.positive[r] -= self.Y[r, j] * self.weight[j]

@@ -24,7 +24,7 @@ from ..losses import Gaussian, Hinge
 from ..problem import Problem
 from ..solution import Solution
 from .gradient import LEVELS, path, supervised
-from .primal import Level, Plane
+from .primal import Level, Plane, joined
 from .smo import SMO
 
 
@@ -96,36 +96,27 @@ def smoothed(problem: Problem, lengths: np.ndarray, gamma: float) -> Level:
     known = problem.is_labeled
     signs, cost = problem.signs[known], problem.cost[known]
     width = np.sqrt(gamma) * np.maximum(lengths[known], np.finfo(float).tiny)
-    others = problem.unlabeled is not None
-    rest = problem.cost[~known]
-    s = problem.unlabeled.scale if others else 0.0
+    s, rest = problem.unlabeled.scale, problem.cost[~known]
     a = 1.0 + gamma * s * lengths[~known] ** 2
 
-    def whole(own: np.ndarray, other) -> np.ndarray:
-        out = np.zeros(len(known))
-        out[known] = own
-        if others:
-            out[~known] = rest * other
-        return out
-
     def bell(f):
-        return np.exp(-s * f[~known] ** 2 / a)
+        return rest * np.exp(-s * f[~known] ** 2 / a)
 
     def distance(f):
         return np.clip((signs * f[known] - 1.0) / width, -1e8, 1e8)
 
     def value(f):
         e = distance(f)
-        total = float(cost @ (0.5 * width * (np.exp(-e * e) / np.sqrt(np.pi) - e * erfc(e))))
-        return total + (float(rest @ (bell(f) / np.sqrt(a))) if others else 0.0)
+        own = cost @ (0.5 * width * (np.exp(-e * e) / np.sqrt(np.pi) - e * erfc(e)))
+        return float(own + (bell(f) / np.sqrt(a)).sum())
 
     def slope(f):
-        other = -2.0 * s * f[~known] / a**1.5 * bell(f) if others else None
-        return whole(-0.5 * cost * signs * erfc(distance(f)), other)
+        own = -0.5 * cost * signs * erfc(distance(f))
+        return joined(known, own, -2.0 * s * f[~known] / a**1.5 * bell(f))
 
     def curvature(f):
         e = distance(f)
-        other = 2.0 * s / a**1.5 * bell(f) * (2.0 * s * f[~known] ** 2 / a - 1.0) if others else None
-        return whole(cost * np.exp(-e * e) / (np.sqrt(np.pi) * width), other)
+        own = cost * np.exp(-e * e) / (np.sqrt(np.pi) * width)
+        return joined(known, own, 2.0 * s / a**1.5 * bell(f) * (2.0 * s * f[~known] ** 2 / a - 1.0))
 
     return Level(value, slope, curvature)

@@ -17,7 +17,7 @@ from ..losses import Gaussian, SquaredHinge
 from ..problem import Problem, imbalance, objective
 from ..solution import Certificate, Solution
 from .limits import deadline
-from .primal import Level, Plane, descend
+from .primal import Level, Plane, descend, joined
 from .smo import SMO
 
 LEVELS = 11
@@ -126,27 +126,18 @@ class GradientPath:
 def level_of(problem: Problem, share: float) -> Level:
     """The losses of a problem with the cost of unlabeled rows multiplied by ``share``."""
     known = problem.is_labeled
-    signs, cost = problem.signs[known], problem.cost[known]
-    others = problem.unlabeled is not None
-    rest = share * problem.cost[~known]
-
-    def whole(own: np.ndarray, other) -> np.ndarray:
-        out = np.zeros(len(known))
-        out[known] = own
-        if others:
-            out[~known] = rest * other
-        return out
+    signs, cost, rest = problem.signs[known], problem.cost[known], share * problem.cost[~known]
 
     def value(f):
-        total = float(cost @ losses.value(problem.labeled, signs * f[known]))
-        return total + (float(rest @ losses.value(problem.unlabeled, f[~known])) if others else 0.0)
+        own = cost @ losses.value(problem.labeled, signs * f[known])
+        return float(own + rest @ losses.value(problem.unlabeled, f[~known]))
 
     def slope(f):
         own = cost * signs * losses.slope(problem.labeled, signs * f[known])
-        return whole(own, losses.slope(problem.unlabeled, f[~known]) if others else None)
+        return joined(known, own, rest * losses.slope(problem.unlabeled, f[~known]))
 
     def curvature(f):
         own = cost * losses.curvature(problem.labeled, signs * f[known])
-        return whole(own, losses.curvature(problem.unlabeled, f[~known]) if others else None)
+        return joined(known, own, rest * losses.curvature(problem.unlabeled, f[~known]))
 
     return Level(value, slope, curvature)

@@ -96,6 +96,13 @@ class Level(NamedTuple):
     curvature: Callable[[np.ndarray], np.ndarray]
 
 
+def joined(known: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """One array over all rows from those of labeled rows and of the others."""
+    out = np.empty(len(known))
+    out[known], out[~known] = own, others
+    return out
+
+
 def descend(
     plane: Plane, level: Level, theta: np.ndarray, tol: float, max_steps: int, stop: Callable[[], bool]
 ) -> tuple[np.ndarray, float, bool]:

@@ -98,11 +98,18 @@ def moons(args: argparse.Namespace) -> None:
                     **costs, gamma=1 / (2 * (0.1 * far) ** 2), n_init=n, balance=0.5, random_state=draw
                 ).fit(X[:250], shown)
                 error = 100.0 * float(np.mean(machine.predict(X[250:]) != y[250:]))
-                found[n].append((error, machine.objective_))
+                K = Gram(Kernel("rbf", machine.gamma_), X[:250]).whole
+                costs_of_rows = np.where(shown == UNLABELED, costs["C_unlabeled"], costs["C"])
+                truth = Dense(K, costs_of_rows, False).value(2.0 * y[:250] - 3.0)
+                found[n].append((error, machine.objective_, truth < machine.objective_ * (1 - 1e-9)))
         for n, each in found.items():
-            errors, values = np.array(each).T
+            errors, values, missed = np.array(each).T
             row = {"noise": noise, "labels": labels, "starts": n, "error %": errors.mean(), "sd": errors.std()}
-            rows.append(row | {"at most 1 %": f"{np.sum(errors <= 1)}/{len(errors)}", "objective": values.mean()})
+            row |= {
+                "exactly 0": f"{np.sum(errors == 0)}/{len(errors)}",
+                "at most 1 %": f"{np.sum(errors <= 1)}/{len(errors)}",
+            }
+            rows.append(row | {"objective": values.mean(), "true labels lower": f"{int(missed.sum())}/{len(errors)}"})
     show(rows)
     print("\npublished (Figure 6): one start fails, 200 find the moons")
     write("seed_moons", rows, draws=args.draws)

@@ -114,7 +114,7 @@ def errors_of(name: str, share: float, cells: list[tuple], args: argparse.Namesp
 def adankon(args: argparse.Namespace) -> None:
     """Means over draws beside the published figures; with --grid also those of the best single cell."""
     rows = []
-    cells = [(None, balance) for balance in CELLS["balance"]]
+    cells = [(args.factors, balance) for balance in CELLS["balance"]]
     if args.grid:
         cells += [(cell[:3], cell[3]) for cell in product(*CELLS.values())]
     for name, share in ((name, share) for name in args.sets for share in args.shares if share in ADANKON[name][3]):
@@ -182,6 +182,7 @@ def main() -> None:
     one.add_argument("--sets", nargs="+", choices=ADANKON, default=["gaus50", "gaus50x", "text"])
     one.add_argument("--shares", type=float, nargs="+", default=[0.05, 0.1])
     one.add_argument("--machines", nargs="+", choices=NAMES, default=list(NAMES))
+    one.add_argument("--factors", type=float, nargs=3, help="of gamma and of C, and C*/C, instead of those published")
     one.add_argument("--grid", action="store_true", help="also the best cell of a small grid")
     one = tasks.add_parser("sparse", help="the sparse machine")
     one.set_defaults(task=sparse)

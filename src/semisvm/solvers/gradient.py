@@ -14,7 +14,7 @@ import numpy as np
 from .. import losses
 from ..balance import Free, Mean
 from ..losses import Gaussian, SquaredHinge
-from ..problem import Problem, imbalance, objective
+from ..problem import Problem, objective
 from ..solution import Certificate, Solution
 from .limits import deadline
 from .primal import Level, Plane, descend, joined
@@ -87,9 +87,7 @@ def _solution(problem: Problem, plane: Plane, level: Level, theta, status: str, 
     pull = -level.slope(f)
     dual = pull - problem.shares() * pull.sum() if plane.balanced else pull  # w = sum of dual_i x_i at the end
     told = {"status": status, "n_iter": max(len(trace), 1), "multipliers": pull, "dual": dual, "trace": trace}
-    solution = Solution(w, b, f, labels, value, certificate, **told)
-    solution.facts["balance"] = imbalance(problem, f, labels)
-    return solution
+    return Solution(w, b, f, labels, value, certificate, **told)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,13 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisvm import CCCPTSVM, LSSVM, S3VM, SVM, losses
+from semisvm import CCCPTSVM, LSSVM, S3VM, SVM, SparseLSSVM, losses
 from semisvm.balance import Count, Free, Mean
 from semisvm.datasets import hide_labels, make_two_gaussians
 from semisvm.estimators import ESTIMATORS
 from semisvm.estimators._label_machine import LabelMachine
+from semisvm.estimators.smooth import SmoothMachine
+from semisvm.estimators.svmlin import NewtonMachine
 from semisvm.kernels import KERNELS, Kernel
 from semisvm.multiclass import one_vs_rest
 from semisvm.problem import Problem, objective
@@ -28,7 +30,10 @@ EXPECTED = {
 }
 ALL = pytest.mark.parametrize("name", ESTIMATORS)
 SEMI = [name for name, cls in ESTIMATORS.items() if cls._semi_supervised]
-SEARCH = [name for name in SEMI if issubclass(ESTIMATORS[name], LabelMachine)]  # they count labels, others average f
+ON_FEATURES = (SparseLSSVM, SmoothMachine, NewtonMachine)
+FEATURES = [name for name, cls in ESTIMATORS.items() if issubclass(cls, ON_FEATURES)]
+SEARCH = [name for name in SEMI if issubclass(ESTIMATORS[name], LabelMachine)]
+COUNTS = [*SEARCH, *(n for n in SEMI if issubclass(ESTIMATORS[n], NewtonMachine))]  # labels; others average f
 
 
 @parametrize_with_checks(
@@ -211,7 +216,7 @@ def test_a_precomputed_kernel_is_the_kernel(name):
 @ALL
 def test_every_kernel_predicts_its_own_training_scores(name, kernel):
     X, y = data()
-    if kernel == "multiquadric" and name in ("SparseLSSVM", "GradientTSVM", "ContinuationTSVM"):
+    if kernel == "multiquadric" and name in FEATURES:
         with pytest.raises(ValueError, match=r"no features of its own\. Use approximation=None or another kernel"):
             machine(name, kernel=kernel, coef0=1.0).fit(X, y)
         return
@@ -246,7 +251,7 @@ def test_weights_are_costs(name):
 def test_a_given_share_is_held(name, balance):
     X, y = data()
     fitted = machine(name, balance=balance, balance_tol=0.0).fit(X, y)
-    if name in SEARCH:
+    if name in COUNTS:
         assert np.count_nonzero(fitted.transduction_[y == -1] == 2) == round(0.2 * np.count_nonzero(y == -1))
         return
     assert fitted.decision_function(X[y == -1]).mean() == pytest.approx(2 * 0.2 - 1, abs=1e-8)
@@ -294,7 +299,8 @@ def test_the_supervised_machine_beside_it_sees_labeled_rows_alone(name):
     fitted = machine(name, C=1.0).fit(X, y)
     known = y != -1
     intercept = {"fit_intercept": fitted.fit_intercept} if name in SEARCH else {}
-    loss = {"loss": "squared_hinge"} if name == "GradientTSVM" else {}
+    squared = type(fitted._method().labeled).__name__ == "SquaredHinge"
+    loss = {"loss": "squared_hinge"} if squared else {}
     expected = (LSSVM if name in SEARCH else SVM)(1.0, gamma=fitted.gamma_, **intercept, **loss).fit(X[known], y[known])
     np.testing.assert_allclose(fitted.supervised_.decision_function(X), expected.decision_function(X), atol=1e-6)
     np.testing.assert_array_equal(fitted.supervised_.support_, np.flatnonzero(known)[expected.support_])

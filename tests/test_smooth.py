@@ -13,7 +13,8 @@ from semisvm.problem import Problem, gradient, objective
 from semisvm.solvers import Continuation, GradientPath
 from semisvm.solvers.continuation import smoothed, smoothing, top_curvature
 from semisvm.solvers.gradient import level_of
-from semisvm.solvers.primal import Plane, descend
+from semisvm.solvers.plane import Plane
+from semisvm.solvers.trust_region import Spot, descend, lead
 from semisvm.spaces import Features
 
 BALANCES = [Mean(0.2), Free()]
@@ -127,7 +128,9 @@ def test_the_last_levels_are_the_objective(balance, intercept):
 def test_newton_steps_end_where_another_method_does(intercept):
     stated = problem(SquaredHinge(), Free(), intercept, star=0.01)  # so little that the whole is convex
     plane, level = Plane(stated), level_of(stated, 1.0)
-    theta, violation, done = descend(plane, level, np.zeros(plane.size), 1e-10, 200, lambda: False)
+    start = Spot(np.zeros(plane.size), plane.scores(np.zeros(plane.size)))
+    (((theta, f), violation, done),) = lead(plane.table, [descend(plane, level, start, 1e-10, 200, lambda: False)])
+    np.testing.assert_allclose(f, plane.scores(theta), atol=1e-9)
     assert done
     assert violation <= 1e-10
     found = minimize(lambda t: total(plane, level, t), np.zeros(plane.size), tol=1e-12)

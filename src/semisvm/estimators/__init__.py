@@ -7,6 +7,7 @@ from .least_squares import LSSVM, SparseLSSVM
 from .self_labeling import DCLSSVM, ProgressiveLSSVM
 from .smooth import ContinuationTSVM, GradientTSVM
 from .supervised import SVM, RampSVM
+from .svmlin import AnnealingTSVM, MultiSwitchTSVM
 from .transductive import CCCPTSVM
 
 ESTIMATORS: dict[str, type] = {
@@ -17,6 +18,8 @@ ESTIMATORS: dict[str, type] = {
         LSSVM,
         SparseLSSVM,
         CCCPTSVM,
+        MultiSwitchTSVM,
+        AnnealingTSVM,
         GradientTSVM,
         ContinuationTSVM,
         SwitchingLSSVM,

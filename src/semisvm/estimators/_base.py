@@ -25,7 +25,7 @@ from ..multiclass import SCHEMES, Task, couple, fit_slope, sigmoid, softmax, vot
 from ..problem import Problem
 from ..solution import Solution
 from ..solvers import refusal
-from ..spaces import Gram
+from ..spaces import Features, Gram
 from ._attributes import Attributes
 from ._parameters import Method, Parameters
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
@@ -134,6 +134,8 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
                 raise ValueError(f"{type(self).__name__}: {reason}")
         seed = check_random_state(getattr(self, "random_state", None)).randint(2**31)
         jobs, space = self.n_jobs, problems[0].space
+        if hasattr(method.solver, "solve_all") and isinstance(space, Features):
+            return self._solve_together(method.solver, problems, progress)
         on_gram = getattr(method.solver, "on_gram", False)
         if on_gram or isinstance(space, Gram):
             gram = space.gram()
@@ -154,6 +156,15 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
             return solution
 
         return Parallel(n_jobs=jobs, prefer="threads")(delayed(solve)(number) for number in range(len(problems)))
+
+    def _solve_together(self, solver, problems: list[Problem], progress: Progress | None) -> list[Solution]:
+        """Solve problems side by side, by a solver that serves them all from one pass over the table."""
+        told = [(None, None) if progress is None else progress.task(number) for number in range(len(problems))]
+        solutions = solver.solve_all(problems, [step for step, _ in told])
+        for _, end in told:
+            if end is not None:
+                end()
+        return solutions
 
     # ---------------------------------------------------------------- probabilities
 

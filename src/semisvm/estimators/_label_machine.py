@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..losses import Squared, SymmetricSquared
 from ..solvers import SafeProjection
 from ._base import Machine
-from ._parameters import Method
+from ._parameters import Method, fewer_with_labels
 from .least_squares import LSSVM
-
-FEW, MANY = 20, 50  # labels up to which, and from which on, the robust C is 10 and 1
 
 
 class LabelMachine(Machine):
@@ -25,7 +21,7 @@ class LabelMachine(Machine):
         return Method(Squared(), SymmetricSquared(), SafeProjection() if self.safe else solver)
 
     def _robust_C(self, n_labeled: float) -> float:
-        return float(10.0 ** np.interp(np.log(max(n_labeled, 1.0)), np.log([FEW, MANY]), [1.0, 0.0]))
+        return fewer_with_labels(n_labeled)
 
     def _supervised_twin(self) -> LSSVM:
         return LSSVM(

@@ -22,11 +22,17 @@ from ..spaces import Features, Gram, gram_limit
 
 GAMMAS = ("scale", "median", "auto")
 PRINCIPAL_ROWS = 3000  # up to which kernel PCA is quicker than it is worth thinking about
+FEW, MANY = 20, 50  # labels up to which, and from which on, the robust C of some methods is 10 and 1
 APPROXIMATIONS = ("auto", None, "nystroem", "kernel_pca")
 
 
 def _finite(rows) -> bool:
     return bool(np.isfinite(rows.data if sparse.issparse(rows) else rows).all())
+
+
+def fewer_with_labels(n_labeled: float) -> float:
+    """10 up to ``FEW`` labels, 1 from ``MANY`` on, a straight line between their logarithms."""
+    return float(10.0 ** np.interp(np.log(max(n_labeled, 1.0)), np.log([FEW, MANY]), [1.0, 0.0]))
 
 
 class Method(NamedTuple):

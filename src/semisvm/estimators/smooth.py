@@ -85,7 +85,8 @@ class GradientTSVM(SmoothMachine):
     random_state : int, RandomState or None, default=None
         For landmarks.
     n_jobs : int or None, default=None
-        Threads over the binary tasks of several classes, as in joblib.
+        Threads over the binary tasks where no label is missing, as in joblib; otherwise all tasks are solved side by
+        side, by all cores.
     verbose : int, default=0
         Above 0, print a line per level.
     unlabeled : object, default=-1
@@ -230,7 +231,8 @@ class ContinuationTSVM(SmoothMachine):
     random_state : int, RandomState or None, default=None
         For landmarks.
     n_jobs : int or None, default=None
-        Threads over the binary tasks of several classes, as in joblib.
+        Threads over the binary tasks where no label is missing, as in joblib; otherwise all tasks are solved side by
+        side, by all cores.
     verbose : int, default=0
         Above 0, print a line per level.
     unlabeled : object, default=-1

@@ -1,13 +1,16 @@
 """The searches, one file each; ``SOLVERS`` lists them by name."""
 
 from ..problem import Problem
+from .annealing import Annealing
 from .cccp import CCCP
 from .continuation import Continuation
 from .difference_convex import DifferenceConvex
+from .finite_newton import FiniteNewton
 from .gradient import GradientPath
 from .integer_quadratic import IntegerQuadratic
 from .label_search import LabelSearch
 from .least_squares import LeastSquares
+from .multi_switch import MultiSwitch
 from .progressive import Progressive
 from .safe import SafeProjection
 from .smo import SMO
@@ -26,19 +29,25 @@ SOLVERS: dict[str, type] = {
     "safe_projection": SafeProjection,
     "gradient_path": GradientPath,
     "continuation": Continuation,
+    "finite_newton": FiniteNewton,
+    "multi_switch": MultiSwitch,
+    "annealing": Annealing,
 }
 
 __all__ = [
     "CCCP",
     "SMO",
     "SOLVERS",
+    "Annealing",
     "Continuation",
     "DifferenceConvex",
+    "FiniteNewton",
     "GradientPath",
     "Greedy",
     "IntegerQuadratic",
     "LabelSearch",
     "LeastSquares",
+    "MultiSwitch",
     "Progressive",
     "Pruning",
     "SafeProjection",

@@ -23,9 +23,9 @@ from ..balance import Free, Mean
 from ..losses import Gaussian, Hinge
 from ..problem import Problem
 from ..solution import Solution
-from .gradient import LEVELS, path, supervised
-from .primal import Level, Plane, joined
-from .smo import SMO
+from .gradient import LEVELS, solve_paths
+from .plane import Plane
+from .trust_region import Level, joined
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,17 @@ class Continuation:
 
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Follow the path from w = 0."""
-        if supervised(problem):
-            return SMO(self.tol, max_time=self.max_time).solve(supervised(problem), callback=callback)
-        lengths = Plane(problem).row_norms()
-        gammas = smoothing(problem, lengths)
-        return path(problem, [(gamma, smoothed(problem, lengths, gamma)) for gamma in gammas], self, callback)
+        return self.solve_all([problem], [callback])[0]
+
+    def solve_all(self, problems: list[Problem], callbacks: list) -> list[Solution]:
+        """Follow the paths of several problems in one space side by side."""
+        return solve_paths(problems, levels_of, self, callbacks)
+
+
+def levels_of(problem: Problem) -> list[tuple[float, Level]]:
+    """The levels of a problem: gamma, and the smoothed losses."""
+    lengths = Plane(problem).row_norms()
+    return [(gamma, smoothed(problem, lengths, gamma)) for gamma in smoothing(problem, lengths)]
 
 
 def smoothing(problem: Problem, lengths: np.ndarray) -> list[float]:
@@ -75,7 +81,7 @@ def top_curvature(problem: Problem, lengths: np.ndarray) -> float:
     weights = np.zeros(len(lengths))
     used = ~problem.is_labeled & (lengths > 0)
     weights[used] = problem.cost[used] / lengths[used] ** 3
-    size = plane.X.shape[1]
+    size = plane.table.d
 
     def product(v: np.ndarray) -> np.ndarray:
         full = np.append(v, 0.0) if plane.extra else v
@@ -119,4 +125,4 @@ def smoothed(problem: Problem, lengths: np.ndarray, gamma: float) -> Level:
         own = cost * np.exp(-e * e) / (np.sqrt(np.pi) * width)
         return joined(known, own, 2.0 * s / a**1.5 * bell(f) * (2.0 * s * f[~known] ** 2 / a - 1.0))
 
-    return Level(value, slope, curvature)
+    return Level(value, slope, curvature, known)

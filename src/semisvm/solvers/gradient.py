@@ -7,6 +7,7 @@ eleven steps of one factor, each solved from the last: an early, nearly convex p
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +15,17 @@ import numpy as np
 from .. import losses
 from ..balance import Free, Mean
 from ..losses import Gaussian, SquaredHinge
-from ..problem import Problem, objective
+from ..passes import Table
+from ..problem import Problem, objective, objective_of_scores
 from ..solution import Certificate, Solution
 from .limits import deadline
-from .primal import Level, Plane, descend, joined
+from .plane import Plane
 from .smo import SMO
+from .trust_region import Level, Spot, Walk, descend, joined, lead
 
 LEVELS = 11
 FIRST = 0.01
+LOOSE = 10.0  # of tol: levels on the way
 POLISH, POLISH_STEPS = 1e-7, 20
 
 
@@ -31,7 +35,7 @@ def supervised(problem: Problem) -> Problem | None:
     return problem._replace(unlabeled=None, balance=Free()) if problem.unlabeled is None or not rest.any() else None
 
 
-def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) -> Solution:
+def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) -> Walk:
     """Minimise level after level, each from the last point, and judge the end by the problem's own objective.
 
     Parameters
@@ -48,6 +52,7 @@ def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) 
     end = deadline(solver.max_time)
     plane = Plane(problem)
     theta, labels, trace = np.zeros(plane.size), np.zeros(len(problem.signs)), []
+    spot = Spot(theta, np.full(len(labels), float(plane.split(theta)[1])))
     status, violation = "converged", np.inf
 
     def late() -> bool:
@@ -56,14 +61,14 @@ def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) 
     try:
         for number, level in levels:
             last = number == levels[-1][0]
-            tol = solver.tol if last else max(solver.tol, 1e-2)
-            theta, violation, done = descend(plane, level, theta, tol, solver.max_iter, late)
+            tol = solver.tol if last else LOOSE * solver.tol
+            spot, violation, done = yield from descend(plane, level, spot, tol, solver.max_iter, late)
             if last and done:  # Newton's last digits are cheap
-                theta, violation, _ = descend(plane, level, theta, POLISH * tol, POLISH_STEPS, late)
-            w, b = plane.split(theta)
-            f = plane.scores(theta)
-            old, labels = labels, np.where(f > 0, 1.0, -1.0)
-            row = {"step": len(trace), "objective": objective(problem, w, b), "level": number}
+                spot, violation, _ = yield from descend(plane, level, spot, POLISH * tol, POLISH_STEPS, late)
+            w, b = plane.split(spot.theta)
+            old, labels = labels, np.where(spot.f > 0, 1.0, -1.0)
+            value = objective_of_scores(problem, float(w @ w), spot.f, float(b))
+            row = {"step": len(trace), "objective": value, "level": number}
             trace.append(row | {"changed": int(np.count_nonzero(old != labels)), "violation": violation})
             if not done and late():
                 status = "max_time"
@@ -75,19 +80,33 @@ def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) 
                 break
     except KeyboardInterrupt:
         status = "interrupted"
-    return _solution(problem, plane, levels[-1][1], theta, status, violation, trace)
+    return _solution(problem, plane, levels[-1][1], spot.theta, status, violation, trace)
+
+
+def solve_paths(problems: list[Problem], levels_of: Callable, solver, callbacks: list) -> list[Solution]:
+    """Follow the paths of several problems in one space side by side; those without a say of unlabeled rows by SMO."""
+    alone = [supervised(problem) for problem in problems]
+    found = [
+        None if p is None else SMO(solver.tol, max_time=solver.max_time).solve(p, callback=c)
+        for p, c in zip(alone, callbacks)
+    ]
+    open_ = [number for number, solution in enumerate(found) if solution is None]
+    if open_:
+        walks = [path(problems[k], levels_of(problems[k]), solver, callbacks[k]) for k in open_]
+        for k, solution in zip(open_, lead(Table(problems[0].space.X), walks)):
+            found[k] = solution
+    return found
 
 
 def _solution(problem: Problem, plane: Plane, level: Level, theta, status: str, violation: float, trace) -> Solution:
     w, b = plane.split(theta)
-    f = plane.scores(theta)
+    b, f = float(b), plane.scores(theta)
     labels = np.where(problem.is_labeled, problem.signs, np.where(f > 0, 1.0, -1.0))
     value = objective(problem, w, b)
     certificate = Certificate("stationary" if np.isfinite(violation) else "none", min(violation, np.finfo(float).max))
     pull = -level.slope(f)
-    dual = pull - problem.shares() * pull.sum() if plane.balanced else pull  # w = sum of dual_i x_i at the end
-    told = {"status": status, "n_iter": max(len(trace), 1), "multipliers": pull, "dual": dual, "trace": trace}
-    return Solution(w, b, f, labels, value, certificate, **told)
+    told = {"status": status, "n_iter": max(len(trace), 1), "multipliers": pull, "trace": trace}
+    return Solution(w, b, f, labels, value, certificate, dual=plane.spread(problem, pull, b), **told)
 
 
 @dataclass(frozen=True)
@@ -115,10 +134,17 @@ class GradientPath:
 
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Follow the path from w = 0."""
-        if supervised(problem):
-            return SMO(self.tol, max_time=self.max_time).solve(supervised(problem), callback=callback)
-        shares = FIRST ** np.linspace(1, 0, LEVELS)
-        return path(problem, [(float(share), level_of(problem, float(share))) for share in shares], self, callback)
+        return self.solve_all([problem], [callback])[0]
+
+    def solve_all(self, problems: list[Problem], callbacks: list) -> list[Solution]:
+        """Follow the paths of several problems in one space side by side."""
+        return solve_paths(problems, levels_of, self, callbacks)
+
+
+def levels_of(problem: Problem) -> list[tuple[float, Level]]:
+    """The levels of a problem: shares of the cost of unlabeled rows, and the losses."""
+    shares = FIRST ** np.linspace(1, 0, LEVELS)
+    return [(float(share), level_of(problem, float(share))) for share in shares]
 
 
 def level_of(problem: Problem, share: float) -> Level:
@@ -138,4 +164,4 @@ def level_of(problem: Problem, share: float) -> Level:
         own = cost * losses.curvature(problem.labeled, signs * f[known])
         return joined(known, own, rest * losses.curvature(problem.unlabeled, f[~known]))
 
-    return Level(value, slope, curvature)
+    return Level(value, slope, curvature, known)

@@ -40,6 +40,20 @@ def labels_by_score(f: np.ndarray, weight: np.ndarray, balance: tuple) -> np.nda
     return y
 
 
+def labels_in_band(f: np.ndarray, weight: np.ndarray, balance: tuple) -> np.ndarray:
+    """Labels of +-1 by the rank of the scores: of those that the balance allows, the nearest to their signs."""
+    low, high = limits_of(balance, weight)
+    order = np.argsort(-f, kind="stable")
+    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
+    allowed = np.flatnonzero((low <= sums) & (sums <= high))
+    if not len(allowed):
+        return labels_by_score(f, weight, balance)
+    count = allowed[np.abs(allowed - np.count_nonzero(f > 0)).argmin()]
+    y = np.full(len(f), -1.0)
+    y[order[:count]] = 1.0
+    return y
+
+
 def limits_of(balance: tuple, weight: np.ndarray, y: np.ndarray | None = None) -> tuple[float, float]:
     """Between which sums the weight of positive rows may move.
 

@@ -4,8 +4,8 @@ IMDB: 50,000 rows of sublinear tf-idf, 100 labels, C 10, C* = C l/u, balanced as
 labels. Judge: seconds divided by those of scikit-learn's LinearSVC(C=1) on the same rows fully labeled, in the same
 run; error on the unlabeled rows. SVMlin needs 30 (switching) and 45 (annealing) such fits at 26.6 and 27.5 %.
 
-Growth: generated tables of 50,000 columns and 100 non-zeros a row, two topics, up to a million rows, each size in a
-process of its own. Judge: seconds, peak memory, exponent of growth.
+Growth: generated tables of 50,000 columns and 100 non-zeros a row, two topics, up to a million rows, from small to
+large. Judge: seconds, peak memory of the process so far, exponent of growth.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from sklearn.svm import LinearSVC
 
 from data import UNLABELED, load
 from semisvm import AnnealingTSVM, MultiSwitchTSVM
-from timing import growth, peak_memory, race, show, write
+from timing import growth, high_water, race, show, write
 
 SVMLIN = {"MultiSwitchTSVM": (30, 26.6), "AnnealingTSVM": (45, 27.5)}
 MACHINES = {cls.__name__: cls for cls in (MultiSwitchTSVM, AnnealingTSVM)}
-LABELS, WIDTH, ENTRIES = 100, 50_000, 100
+LABELS, WIDTH, ENTRIES, TOPIC = 100, 50_000, 100, 400
 
 
 def hidden(y: np.ndarray, seed: int) -> np.ndarray:
@@ -39,7 +39,7 @@ def imdb(seeds: list[int]) -> list[dict]:
     """Both machines and LinearSVC by turns, for every draw of the labels."""
     data = load("imdb")
     rows = np.flatnonzero(data.y != 0)
-    X, y = data.X[rows].astype(np.float64), (data.y[rows] > 0).astype(int)
+    X, y = data.X[rows].astype(np.float64), 1 + (data.y[rows] > 0)
     for cls in MACHINES.values():
         cls(10.0, kernel="linear").fit(X[::25], hidden(y[::25], 0))  # compile off the clock
     out = []
@@ -63,15 +63,15 @@ def imdb(seeds: list[int]) -> list[dict]:
 
 
 def topics(n: int, seed: int = 0) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Rows of ``ENTRIES`` words each, every tenth drawn from the vocabulary of the row's topic; unit length."""
+    """Rows of ``ENTRIES`` words each, every fifth of two hundred of the row's topic; unit length."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     indices = np.empty((n, ENTRIES), dtype=np.int32)
     for start in range(0, n, 100_000):
         part = slice(start, min(start + 100_000, n))
         draw = (WIDTH * rng.random((part.stop - start, ENTRIES)) ** 2).astype(np.int32)  # few words are frequent
-        own = rng.random(draw.shape) < 0.1
-        draw[own] = (draw[own] // 2) * 2 + np.broadcast_to(y[part, None], draw.shape)[own]  # odd and even words
+        own = rng.random(draw.shape) < 0.2
+        draw[own] = draw[own] % TOPIC // 2 * 2 + np.broadcast_to(y[part, None], draw.shape)[own]  # odd and even words
         indices[part] = np.sort(draw, axis=1)
     X = sparse.csr_matrix(
         (np.full(n * ENTRIES, ENTRIES**-0.5), indices.ravel(), np.arange(0, n * ENTRIES + 1, ENTRIES)),
@@ -106,10 +106,10 @@ def main() -> None:
         rows = []
         for name in args.machines:
             for n in args.sizes:
-                (seconds, error), memory = grown(name, n), None
+                seconds, error = grown(name, n)
+                memory = high_water()
                 rows.append({"machine": name, "rows": n, "seconds": seconds, "error %": error, "peak MiB": memory})
                 print(rows[-1], flush=True)
-            rows[-1]["peak MiB"] = peak_memory(grown, name, args.sizes[-1])
             exponent = growth(args.sizes, [row["seconds"] for row in rows if row["machine"] == name])
             print(f"{name}: growth exponent {exponent}")
             rows[-1]["growth"] = exponent

@@ -106,10 +106,10 @@ def peak_memory(task: Callable[..., Any], *args: Any) -> float:
 
 def _report_peak(sender: Connection, task: Callable[..., Any], args: tuple) -> None:
     task(*args)
-    sender.send(_high_water())
+    sender.send(high_water())
 
 
-def _high_water() -> float:
+def high_water() -> float:
     """Peak of this process; ru_maxrss alone would also count the parent, which Linux carries through fork and exec."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()

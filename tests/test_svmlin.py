@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from judges import minimise_qp
-from semisvm import SVM, AnnealingTSVM, MultiSwitchTSVM
+from semisvm import SVM, AnnealingTSVM, ContinuationTSVM, GradientTSVM, MultiSwitchTSVM
 from semisvm.balance import Count, Free, Mean
 from semisvm.datasets import hide_labels, make_two_gaussians
 from semisvm.kernels import Kernel
@@ -237,6 +237,7 @@ def test_hessian_products_and_their_diagonal_are_those_of_the_explicit_matrix(ba
     problems[2] = problems[2]._replace(signs=np.roll(problems[2].signs, 7))
     plane, rng = Plane(problems), np.random.default_rng(1)
     v, bend = rng.standard_normal((plane.size, 5)), rng.uniform(0.0, 2.0, (40, 5)) * (rng.random((40, 5)) < 0.6)
+    bend[:, 3] *= 1e-3
     pull = rng.standard_normal((40, 5))
     for k, problem in enumerate(problems):
         X, mean = dense(problem), problem.shares() @ dense(problem)
@@ -514,6 +515,13 @@ def test_a_mean_of_weighted_rows_is_that_of_an_interior_point():
     up, down = (np.where(problem.signs == side, problem.cost, 0.0) for side in (1.0, -1.0))
     x, c = interior_point(problem, up, down)
     np.testing.assert_allclose(np.append(solution.coef, solution.intercept), np.append(x, c), atol=1e-6)
+
+
+def test_a_mean_of_no_rows_asks_for_nothing():
+    problem = partly(4, 40, Mean(0.3), few=40)._replace(unlabeled=None)
+    solution, other = (FiniteNewton().solve(problem._replace(balance=balance)) for balance in (Mean(0.3), Free()))
+    np.testing.assert_array_equal(solution.coef, other.coef)
+    assert solution.intercept == other.intercept
 
 
 @thin_or_not
@@ -1400,3 +1408,12 @@ def test_a_slack_reaches_the_problem():
     near, far = (MultiSwitchTSVM(kernel="linear", balance=0.1, balance_tol=tol).fit(X, partly_y) for tol in (0.0, 0.4))
     assert (near.transduction_[hidden] == 2).sum() == 5
     assert 5 < (far.transduction_[hidden] == 2).sum() <= 23
+
+
+@pytest.mark.parametrize("cls", [MultiSwitchTSVM, AnnealingTSVM, GradientTSVM, ContinuationTSVM])
+def test_the_linear_kernel_takes_the_columns_however_many_rows_there_are(cls, monkeypatch):
+    X, _, partly_known = gaussians()
+    expected = cls(1.0, kernel="linear").fit(X, partly_known)
+    monkeypatch.setenv("SEMISVM_MEMORY", "1000")  # no kernel matrix fits
+    fitted = cls(1.0, kernel="linear").fit(X, partly_known)
+    np.testing.assert_array_equal(fitted.coef_, expected.coef_)

@@ -16,7 +16,7 @@ from scipy import linalg
 from . import kernels
 from .kernels import Kernel, Rows
 from .landmarks import choose
-from .spaces import Features, Gram, in_threads, tiles
+from .spaces import Features, Gram, in_threads, one_blas_thread, tiles
 
 COMPONENTS = 1000
 NEGLIGIBLE = 1e-13  # eigenvalues below this share of the largest, times their number, are rounding
@@ -135,8 +135,10 @@ def kernel_pca(kernel: Kernel, X, n_components: int | None = None) -> Mapped:
     gram = Gram(kernel, X)
     r = min(n_components or COMPONENTS, gram.n)
     K = np.array(gram.whole, dtype=np.float64)
-    d, U = linalg.eigh(K, subset_by_index=(gram.n - r, gram.n - 1), overwrite_a=True, check_finite=False)
-    d, U = d[::-1], U[:, ::-1]
+    few = {"subset_by_index": (gram.n - r, gram.n - 1)} if 4 * r < gram.n else {}  # otherwise all are found sooner
+    with one_blas_thread:
+        d, U = linalg.eigh(K, overwrite_a=True, check_finite=False, **few)
+    d, U = d[: -r - 1 : -1], U[:, : -r - 1 : -1]
     kept = d > NEGLIGIBLE * gram.n * d[0]
     if not kept.any():
         raise ValueError("every kernel value is zero; use another kernel or gamma.")

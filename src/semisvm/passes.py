@@ -17,7 +17,7 @@ from scipy import sparse
 from ._jit import jit
 from .spaces import in_threads, threads, tiles
 
-SMALL = 200_000  # multiplications below which a second thread costs more than it saves
+SMALL = 2_000_000  # multiplications below which a second thread costs more than it saves
 CACHED = 2**17  # numbers of a dense block that is read twice
 
 

@@ -127,7 +127,10 @@ class Parameters:
         """Where f lives: the rows themselves, their kernel, or features that stand for it."""
         how = getattr(self, "approximation", None)
         count = getattr(self, "n_components", None)
-        if getattr(self._method().solver, "on_features", False) and kernel.name != "linear" and (codes < 0).any():
+        on_features = getattr(self._method().solver, "on_features", False)
+        if on_features and kernel.name == "linear":
+            how = None if how == "auto" else how  # the columns are the features, however many rows there are
+        elif on_features and (codes < 0).any():
             few = how is None or (how == "auto" and X.shape[0] <= PRINCIPAL_ROWS and Gram(kernel, X).fits)
             count = X.shape[0] if how is None else count
             how = "kernel_pca" if few else "nystroem" if how == "auto" else how

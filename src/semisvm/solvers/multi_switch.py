@@ -24,7 +24,7 @@ from .label_search import labels_in_band
 from .together import LOOSE, Ask, Search, together
 
 FIRST, GROWTH = 1e-5, 1.5
-TIGHT = 1e-3  # of tol: the last switches are sought at a machine as exact as that
+TIGHT = 1e-2  # of tol: the last switches are sought at a machine as exact as that
 
 
 class Switching(Search):

@@ -47,7 +47,7 @@ def small(data, digits: list[int], count: int, seed: int, **params) -> float:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--landmarks", type=int, default=1000)
+    options.add_argument("--landmarks", type=int, default=2500)
     options.add_argument("--gamma", type=float, default=0.025)
     options.add_argument("--seeds", type=int, nargs="*", default=[0])
     options.add_argument("--draws", type=int, default=10)

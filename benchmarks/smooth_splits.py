@@ -60,7 +60,7 @@ def main() -> None:
     rows = []
     for name in args.sets:
         data = load(name)
-        data = data._replace(y=np.unique(data.y, return_inverse=True)[1])  # no class is called -1, the marker
+        data = data._replace(y=1 + np.unique(data.y, return_inverse=True)[1])  # no class is called as the marker
         ratio = len(data.splits[0].labeled) / len(data.splits[0].unlabeled)
         found: dict[str, dict] = {cls.__name__: {} for cls in (GradientTSVM, ContinuationTSVM)}
         for factor in GAMMAS[name]:

@@ -16,7 +16,10 @@ from semisvm.estimators.svmlin import NewtonMachine
 from semisvm.model_selection.splits import folds_of_distinct_rows
 from semisvm.multiclass import COUPLINGS, SCHEMES, couple, fit_slope, sigmoid, softmax
 
-ALL = pytest.mark.parametrize("name", ESTIMATORS)
+LONG = ["AnnealingTSVM"]  # a hundred solves a fit, and six fits for a slope; MultiSwitchTSVM takes the same way here
+ALL = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in ESTIMATORS]
+)
 SEMI = pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if cls._semi_supervised])
 SEARCH = [name for name, cls in ESTIMATORS.items() if issubclass(cls, (LabelMachine, NewtonMachine))]
 CLASSES = pytest.mark.parametrize("k", [2, 3])

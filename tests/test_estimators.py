@@ -16,7 +16,7 @@ from semisvm.balance import Count, Free, Mean
 from semisvm.datasets import hide_labels, make_two_gaussians
 from semisvm.estimators import ESTIMATORS
 from semisvm.estimators._label_machine import LabelMachine
-from semisvm.estimators.smooth import SmoothMachine
+from semisvm.estimators._primal_machine import PrimalMachine
 from semisvm.estimators.svmlin import NewtonMachine
 from semisvm.kernels import KERNELS, Kernel
 from semisvm.multiclass import one_vs_rest
@@ -30,7 +30,7 @@ EXPECTED = {
 }
 ALL = pytest.mark.parametrize("name", ESTIMATORS)
 SEMI = [name for name, cls in ESTIMATORS.items() if cls._semi_supervised]
-ON_FEATURES = (SparseLSSVM, SmoothMachine, NewtonMachine)
+ON_FEATURES = (SparseLSSVM, PrimalMachine)
 FEATURES = [name for name, cls in ESTIMATORS.items() if issubclass(cls, ON_FEATURES)]
 SEARCH = [name for name in SEMI if issubclass(ESTIMATORS[name], LabelMachine)]
 COUNTS = [*SEARCH, *(n for n in SEMI if issubclass(ESTIMATORS[n], NewtonMachine))]  # labels; others average f

@@ -10,7 +10,7 @@ from semisvm import LSSVM, SVM, SparseLSSVM
 from semisvm.datasets import hide_labels
 from semisvm.estimators import ESTIMATORS, _base
 from semisvm.estimators._label_machine import LabelMachine
-from semisvm.estimators.smooth import SmoothMachine
+from semisvm.estimators._primal_machine import PrimalMachine
 from semisvm.estimators.svmlin import NewtonMachine
 from semisvm.multiclass import COUPLINGS, SCHEMES, votes
 from semisvm.spaces import Gram
@@ -23,7 +23,7 @@ SEMI = pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items()
 SEARCH = [name for name, cls in ESTIMATORS.items() if issubclass(cls, LabelMachine)]
 COUNTS = [*SEARCH, *(name for name, cls in ESTIMATORS.items() if issubclass(cls, NewtonMachine))]
 LEAST_SQUARES = [*SEARCH, "LSSVM", "SparseLSSVM"]
-ON_FEATURES = (SparseLSSVM, SmoothMachine, NewtonMachine)  # they put features in the place of the kernel
+ON_FEATURES = (SparseLSSVM, PrimalMachine)  # they put features in the place of the kernel
 FEATURES = [name for name, cls in ESTIMATORS.items() if issubclass(cls, ON_FEATURES)]
 LEAST = pytest.mark.parametrize("name", LEAST_SQUARES)
 BOTH = pytest.mark.parametrize("scheme", SCHEMES)

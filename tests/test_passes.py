@@ -6,6 +6,7 @@ from scipy import sparse
 
 from semisvm import passes
 from semisvm.passes import Table
+from semisvm.spaces import Features
 
 WIDTHS = [None, 1, 2, 3, 4, 5, 8, 10]  # None is a single column without an axis of its own
 KINDS = ["dense64", "dense32", "csr64", "csr32", "int64"]
@@ -220,3 +221,9 @@ def test_threads_change_nothing_but_the_last_digits(kind, monkeypatch):
     in_parts(monkeypatch)
     for one, several in zip(alone, everything()):
         np.testing.assert_allclose(several, one, rtol=1e-11, atol=1e-11)
+
+
+def test_problems_in_one_space_share_its_table():
+    space, other = Features(numbers()), Features(numbers())
+    assert passes.table_of(space) is passes.table_of(space)
+    assert passes.table_of(space) is not passes.table_of(other)

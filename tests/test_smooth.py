@@ -10,7 +10,7 @@ from semisvm.balance import Free, Mean
 from semisvm.datasets import hide_labels, make_two_gaussians
 from semisvm.losses import Gaussian, Hinge, SquaredHinge
 from semisvm.problem import Problem, gradient, objective
-from semisvm.solvers import Continuation, GradientPath
+from semisvm.solvers import Continuation, GradientPath, preconditioner
 from semisvm.solvers.continuation import smoothed, smoothing, top_curvature
 from semisvm.solvers.gradient import level_of
 from semisvm.solvers.plane import Plane
@@ -187,3 +187,24 @@ def test_a_limit_of_time_keeps_what_was_reached():
     stopped = GradientPath().solve(stated, callback=lambda row: row["step"] == 3)
     assert stopped.status == "stopped"
     assert len(stopped.trace) == 4
+
+
+@pytest.mark.parametrize("balance", BALANCES, ids=str)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("most", [0, 1000])
+def test_the_preconditioner_is_the_inverse_of_what_it_says(balance, intercept, most, monkeypatch):
+    monkeypatch.setattr(preconditioner, "ROWS", most)
+    stated = problem(SquaredHinge(), balance, intercept)
+    plane, rng = Plane(stated), np.random.default_rng(6)
+    weights = rng.uniform(0.5, 2.0, len(stated.signs))
+    heavy = preconditioner.heavy_rows(plane, weights, stated.is_labeled)
+    assert len(heavy) == (np.count_nonzero(stated.is_labeled) if most else 0)
+    rest = weights.copy()
+    rest[heavy] = 0.0
+    M = preconditioner.Preconditioner(plane, weights, heavy, plane.table.squares(rest))
+    A = np.column_stack([plane.product(unit) for unit in np.eye(plane.size)])
+    matrix = np.diag(M.diagonal) + (A[heavy].T * weights[heavy]) @ A[heavy]
+    v = rng.standard_normal(plane.size)
+    np.testing.assert_allclose(matrix @ M.solve(v), v, atol=1e-10)
+    assert M.norm(v) == pytest.approx(np.sqrt(v @ matrix @ v), rel=1e-12)
+    np.testing.assert_allclose(M.diagonal[: plane.table.d], 1.0 + (rows() ** 2).T @ rest, rtol=1e-12)

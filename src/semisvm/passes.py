@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ._jit import jit
-from .spaces import in_threads, threads, tiles
+from .spaces import Features, in_threads, threads, tiles
 
 SMALL = 2_000_000  # multiplications below which a second thread costs more than it saves
 CACHED = 2**17  # numbers of a dense block that is read twice
@@ -224,6 +224,11 @@ class Table:
         sums = np.zeros((len(parts), height, width))
         in_threads(lambda number: add(parts[number], sums[number]), list(range(len(parts))))
         return sums[0] if len(parts) == 1 else sums.sum(axis=0)
+
+
+def table_of(space: Features) -> Table:
+    """The table of a space, made once for all problems in it."""
+    return space.once(("table",), lambda: Table(space.X))
 
 
 def _columns(V: np.ndarray) -> np.ndarray:

@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 from ..losses import Gaussian, Hinge, SquaredHinge
-from ..solvers import SMO, Continuation, GradientPath
-from ._base import Machine
+from ..solvers import Continuation, GradientPath
 from ._parameters import Method
-from .generic import S3VM
+from ._primal_machine import PrimalMachine
 
 
-class SmoothMachine(Machine):
-    """Its supervised machine is the same without an unlabeled loss."""
-
-    def _supervised_twin(self) -> S3VM:
-        method = self._method()
-        return S3VM(
-            method.labeled,
-            None,
-            self.kernel,
-            None,
-            SMO(self.tol),
-            C=self.C_,
-            gamma=self.gamma_,
-            coef0=self.coef0,
-            degree=self.degree,
-            sigma=self.sigma,
-            multiclass=self.multiclass,
-            coupling=self.coupling,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            unlabeled=None,
-        )
-
-
-class GradientTSVM(SmoothMachine):
+class GradientTSVM(PrimalMachine):
     r"""Transductive SVM by gradient descent on a smooth loss: nabla-TSVM of Chapelle and Zien.
 
     Minimises
@@ -178,7 +153,7 @@ class GradientTSVM(SmoothMachine):
         return Method(SquaredHinge(), Gaussian(), GradientPath(self.tol, self.max_iter, self.max_time))
 
 
-class ContinuationTSVM(SmoothMachine):
+class ContinuationTSVM(PrimalMachine):
     r"""Transductive SVM by continuation: cS3VM of Chapelle, Chi and Zien.
 
     Minimises

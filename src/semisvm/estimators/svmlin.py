@@ -5,13 +5,14 @@ from __future__ import annotations
 from .. import _validate
 from ..losses import SquaredHinge, SymmetricSquaredHinge
 from ..solvers import Annealing, FiniteNewton, MultiSwitch
-from ._base import Machine
 from ._parameters import Method, fewer_with_labels
-from .generic import S3VM
+from ._primal_machine import PrimalMachine
 
 
-class NewtonMachine(Machine):
+class NewtonMachine(PrimalMachine):
     """Squared hinges on all rows, and a solver that searches labels by finite Newton solves."""
+
+    _twin = FiniteNewton
 
     def _solver(self):
         """The search of the subclass."""
@@ -22,26 +23,6 @@ class NewtonMachine(Machine):
 
     def _robust_C(self, n_labeled: float) -> float:
         return fewer_with_labels(n_labeled)
-
-    def _supervised_twin(self) -> S3VM:
-        return S3VM(
-            SquaredHinge(),
-            None,
-            self.kernel,
-            None,
-            FiniteNewton(self.tol),
-            C=self.C_,
-            gamma=self.gamma_,
-            coef0=self.coef0,
-            degree=self.degree,
-            sigma=self.sigma,
-            fit_intercept=self.fit_intercept,
-            multiclass=self.multiclass,
-            coupling=self.coupling,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            unlabeled=None,
-        )
 
 
 class MultiSwitchTSVM(NewtonMachine):

@@ -25,7 +25,8 @@ from ..spaces import Features
 from .finite_newton import FiniteNewton
 from .gradient import supervised
 from .label_search import labels_by_score
-from .together import LOOSE, Ask, Search, together
+from .limits import LOOSE
+from .together import Ask, Search, together
 
 HOT, COOLING, ROUNDS = 10.0, 1.5, 30
 AT_REST = 1e-6  # mean divergence from the last p

@@ -15,17 +15,16 @@ import numpy as np
 from .. import losses
 from ..balance import Free, Mean
 from ..losses import Gaussian, SquaredHinge
-from ..passes import Table
+from ..passes import table_of
 from ..problem import Problem, objective, objective_of_scores
 from ..solution import Certificate, Solution
-from .limits import deadline
+from .limits import LOOSE, deadline
 from .plane import Plane
 from .smo import SMO
 from .trust_region import Level, Spot, Walk, descend, joined, lead
 
 LEVELS = 11
 FIRST = 0.01
-LOOSE = 10.0  # of tol: levels on the way
 POLISH, POLISH_STEPS = 1e-7, 20
 
 
@@ -85,17 +84,17 @@ def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) 
 
 def solve_paths(problems: list[Problem], levels_of: Callable, solver, callbacks: list) -> list[Solution]:
     """Follow the paths of several problems in one space side by side; those without a say of unlabeled rows by SMO."""
-    alone = [supervised(problem) for problem in problems]
-    found = [
-        None if p is None else SMO(solver.tol, max_time=solver.max_time).solve(p, callback=c)
-        for p, c in zip(alone, callbacks)
-    ]
-    open_ = [number for number, solution in enumerate(found) if solution is None]
-    if open_:
-        walks = [path(problems[k], levels_of(problems[k]), solver, callbacks[k]) for k in open_]
-        for k, solution in zip(open_, lead(Table(problems[0].space.X), walks)):
-            found[k] = solution
-    return found
+    found: dict[int, Solution] = {}
+    walks: dict[int, Walk] = {}
+    for number, (problem, callback) in enumerate(zip(problems, callbacks)):
+        alone = supervised(problem)
+        if alone is None:
+            walks[number] = path(problem, levels_of(problem), solver, callback)
+        else:
+            found[number] = SMO(solver.tol, max_time=solver.max_time).solve(alone, callback=callback)
+    if walks:
+        found |= zip(walks, lead(table_of(problems[0].space), list(walks.values())))
+    return [found[number] for number in range(len(problems))]
 
 
 def _solution(problem: Problem, plane: Plane, level: Level, theta, status: str, violation: float, trace) -> Solution:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+LOOSE = 10.0  # of tol: how exact solves on the way to the last one are
+
 
 def deadline(max_time: float | None) -> float:
     """The ``time.perf_counter()`` at which so many seconds from now are over."""

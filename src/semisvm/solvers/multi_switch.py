@@ -21,7 +21,8 @@ from ..spaces import Features
 from .finite_newton import FiniteNewton
 from .gradient import supervised
 from .label_search import labels_in_band
-from .together import LOOSE, Ask, Search, together
+from .limits import LOOSE
+from .together import Ask, Search, together
 
 FIRST, GROWTH = 1e-5, 1.5
 TIGHT = 1e-2  # of tol: the last switches are sought at a machine as exact as that

@@ -20,7 +20,6 @@ from .plane import Plane
 
 NEWTON_STEPS = 200
 CG_STEPS = 1000
-ROUNDING = 1e-10
 
 
 class Costs(NamedTuple):
@@ -155,8 +154,7 @@ def _pull_at_zero(plane: Plane, costs: Costs, theta: np.ndarray) -> np.ndarray:
     """The gradient of the losses at theta = 0, or what rounding may leave of it where the rows cancel."""
     _, b = plane.split(np.zeros_like(theta))
     slope, _ = slopes_of(np.ascontiguousarray(np.broadcast_to(b, costs.up.shape)), costs)
-    rounding = ROUNDING * np.abs(slope).sum(axis=0) * plane.table.longest
-    return np.maximum(np.linalg.norm(plane.adjoint(slope), axis=0), rounding)
+    return np.maximum(np.linalg.norm(plane.adjoint(slope), axis=0), plane.rounding(slope))
 
 
 def _newton_step(plane: Plane, bend: np.ndarray, gradient: np.ndarray, tol: np.ndarray) -> np.ndarray:

@@ -12,8 +12,10 @@ from copy import copy
 import numpy as np
 
 from ..balance import Mean
-from ..passes import Table
+from ..passes import table_of
 from ..problem import Problem
+
+ROUNDING = 1e-10
 
 
 class Plane:
@@ -28,7 +30,7 @@ class Plane:
     def __init__(self, problems: Problem | list[Problem]):
         one = isinstance(problems, Problem)
         first = problems if one else problems[0]
-        self.table = Table(first.space.X)
+        self.table = table_of(first.space)
         self.intercept = first.intercept
         self.balanced, _ = self._kind(first)
         self.extra = not self.balanced and self.intercept is not False
@@ -58,6 +60,10 @@ class Plane:
         if self.balanced:
             part.mean, part.offset = self.mean[:, columns], self.offset[columns]
         return part
+
+    def rounding(self, slope: np.ndarray) -> float | np.ndarray:
+        """What may be left of A'slope where the pulls of the rows cancel."""
+        return ROUNDING * np.abs(slope).sum(axis=0) * self.table.longest
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """F at all rows."""

@@ -20,7 +20,6 @@ from .limits import deadline
 from .newton import Costs, Point, minimise, slopes_of
 from .plane import Plane
 
-LOOSE = 10.0  # of tol: solves on the way
 DIGITS = 1e-7  # of tol: the last solve goes on to there, Newton's last digits being cheap
 
 

@@ -88,9 +88,6 @@ def curved(plane: Plane, v: np.ndarray, weights: np.ndarray) -> Walk:
     return plane.norm_product(v) + plane.lifted(*(yield Pass("curved", (w, b, weights))))
 
 
-ROUNDING = 1e-10
-
-
 class Spot(NamedTuple):
     """theta, and f there."""
 
@@ -138,7 +135,7 @@ def descend(plane: Plane, level: Level, start: Spot, tol: float, max_steps: int,
     theta, f = start
     first = level.slope(np.broadcast_to(plane.split(np.zeros_like(theta))[1], f.shape))
     pull = float(np.linalg.norm((yield from adjoint(plane, first))))
-    rounding = ROUNDING * float(np.abs(first).sum()) * plane.table.longest  # what pulls that cancel may leave
+    rounding = float(plane.rounding(first))
 
     def off() -> float:
         """The gradient, measured by what the losses pull with at w = 0 and by w."""

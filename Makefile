@@ -10,7 +10,7 @@ demo: $(READY)
 	$(BIN)/semisvm demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 slow: $(READY)
 	$(BIN)/python -m pytest -m slow

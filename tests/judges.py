@@ -78,3 +78,46 @@ def best_labeling(K, signs, cost, mean=None):
         y[unlabeled] = labels
         best = min(best, machine_value(K, y, cost, None if mean is None else unlabeled, mean or 0.0))
     return best
+
+
+def column_machine(X, y, cost, intercept=True, norm=1, mean=None, pull=None):
+    """min ||w||_1 [+ |b|] or 1/2 ||w||^2 [+ 1/2 b^2] + cost' hinge(y (X w + b)), rows of y = 0 left out; w, b, value.
+
+    ``mean`` is (weights, m) with weights'f = m; ``pull`` is added to the objective as pull'(w, b).
+    """
+    n, d = X.shape
+    has = intercept is not False
+    A = np.c_[X, np.ones(n)] if has else X
+    k = A.shape[1]
+    sized = np.r_[np.ones(d), [1.0 * (intercept == "regularised")] * has]
+    # variables: theta (k), their sizes (k), slacks (n)
+    P = np.zeros((2 * k + n, 2 * k + n))
+    q = np.r_[np.zeros(k) if pull is None else pull, sized if norm == 1 else np.zeros(k), cost * (y != 0)]
+    if norm == 2:
+        P[:k, :k] = np.diag(sized)
+    eye, none = np.eye(k), np.zeros((k, n))
+    rows = y != 0
+    below = (
+        np.vstack(
+            [
+                np.hstack([eye, -eye, none]),
+                np.hstack([-eye, -eye, none]),
+                np.hstack([-y[:, None] * A, np.zeros((n, k)), -np.eye(n)])[rows],
+                np.hstack([np.zeros((n, 2 * k)), -np.eye(n)]),
+            ]
+        ),
+        np.r_[np.zeros(2 * k), -np.ones(rows.sum()), np.zeros(n)],
+    )
+    if norm == 2:
+        q[k : 2 * k] = 1e-12  # sizes are at rest
+    equal = None if mean is None else (np.r_[mean[0] @ A, np.zeros(k + n)][None], [mean[1]])
+    theta = minimise_qp(P, q, equal, below)[0][:k]
+    w, b = (theta[:d], float(theta[d])) if has else (theta, 0.0)
+    return w, b, column_value(X, y, cost, w, b, intercept, norm)
+
+
+def column_value(X, y, cost, w, b, intercept=True, norm=1):
+    """The objective of a machine on columns at labels y, in plain numpy."""
+    own = np.abs if norm == 1 else lambda v: 0.5 * np.square(v)
+    total = own(w).sum() + (own(b) if intercept == "regularised" else 0.0)
+    return float(total + cost[y != 0] @ np.maximum(1.0 - y * (X @ w + b), 0.0)[y != 0])

@@ -89,6 +89,7 @@ PARAMETERS = {
     "s": [(2.0, "s=2.0")],
     "loss": [("log", "'hinge', 'squared_hinge'")],
     "init": [("all", "'svm', 'subset'")],
+    "norm": [(3, "norm=3.*takes one of"), (1.0, "norm=1.0")],
     "fit_intercept": [("yes", "'regularised'")],
     "labeled_loss": [("log", "'hinge'"), (3, "labeled_loss=3")],
     "unlabeled_loss": [("log", "'symmetric_ramp'")],

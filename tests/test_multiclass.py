@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from semisvm import LSSVM, SVM, SparseLSSVM
@@ -11,6 +12,9 @@ from semisvm.datasets import hide_labels
 from semisvm.estimators import ESTIMATORS, _base
 from semisvm.estimators._label_machine import LabelMachine
 from semisvm.estimators._primal_machine import PrimalMachine
+from semisvm.estimators.combinatorial import LabelingMachine
+from semisvm.estimators.exact import ExactMachine
+from semisvm.estimators.programs import ProgramMachine
 from semisvm.estimators.svmlin import NewtonMachine
 from semisvm.multiclass import COUPLINGS, SCHEMES, votes
 from semisvm.spaces import Gram
@@ -21,9 +25,12 @@ PAIRS = [(1, 2), (1, 3), (2, 3)]  # in the order of the tasks
 ALL = pytest.mark.parametrize("name", ESTIMATORS)
 SEMI = pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if cls._semi_supervised])
 SEARCH = [name for name, cls in ESTIMATORS.items() if issubclass(cls, LabelMachine)]
+HINGE = [name for name, cls in ESTIMATORS.items() if issubclass(cls, (LabelingMachine, ExactMachine))]
 COUNTS = [*SEARCH, *(name for name, cls in ESTIMATORS.items() if issubclass(cls, NewtonMachine))]
+COUNTS += ["MixedIntegerTSVM", *HINGE]
+ONE_NORM = [name for name, cls in ESTIMATORS.items() if issubclass(cls, ProgramMachine)]  # of columns, by default
 LEAST_SQUARES = [*SEARCH, "LSSVM", "SparseLSSVM"]
-ON_FEATURES = (SparseLSSVM, PrimalMachine)  # they put features in the place of the kernel
+ON_FEATURES = (SparseLSSVM, PrimalMachine, ProgramMachine)  # they put features in the place of the kernel
 FEATURES = [name for name, cls in ESTIMATORS.items() if issubclass(cls, ON_FEATURES)]
 LEAST = pytest.mark.parametrize("name", LEAST_SQUARES)
 BOTH = pytest.mark.parametrize("scheme", SCHEMES)
@@ -40,12 +47,25 @@ def data(n=72, n_labeled=24, seed=0):
 def machine(name, scheme="ovr", **params):
     known = ESTIMATORS[name]().get_params()
     params = {"C": 1.0, "gamma": GAMMA, "tol": 1e-7, "random_state": 0, "multiclass": scheme, "exact": False} | params
+    params = {"population": 4} | params
+    if name == "SDPTSVM":  # its tolerance is that of the relaxation
+        params["tol"] = 1e-3
+    if name == "MixedIntegerTSVM":  # else rows are held out for the slope of the coupling, and searched as well
+        params = {"coupling": "pwc1"} | params
     return ESTIMATORS[name](**{key: value for key, value in params.items() if key in known})
 
 
 def task_scores(fitted, X, rows):
     """F of every task at ``rows``, from the public attributes."""
+    if hasattr(fitted, "coef_"):
+        return rows @ fitted.coef_.T + fitted.intercept_
     return rbf_kernel(rows, X[fitted.support_], gamma=GAMMA) @ fitted.dual_coef_.T + fitted.intercept_
+
+
+def clear_winner(scores):
+    """Rows whose two largest scores differ: hinges put some at the margins of two classes at once."""
+    top = np.sort(scores, axis=1)
+    return top[:, -1] - top[:, -2] > 1e-9
 
 
 def supervised_vote(name, X, y):
@@ -104,7 +124,8 @@ def test_the_largest_score_is_predicted_and_fills_the_labels(name, scheme, coupl
     scores = fitted.decision_function(X)
     assert scores.shape == (72, 3)
     np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[scores.argmax(axis=1)])
-    np.testing.assert_array_equal(fitted.transduction_, np.where(y == -1, fitted.predict(X), y))
+    clear = clear_winner(scores)
+    np.testing.assert_array_equal(fitted.transduction_[clear], np.where(y == -1, fitted.predict(X), y)[clear])
 
 
 @ALL
@@ -113,8 +134,10 @@ def test_the_largest_score_is_predicted_and_fills_the_labels(name, scheme, coupl
 def test_shapes(name, scheme, kernel):
     X, y = data()
     fitted = machine(name, scheme, kernel=kernel).fit(X, y)
-    assert fitted.dual_coef_.shape == (3, len(fitted.support_))
-    assert fitted.dual_coef_.any(axis=0).all()
+    sums = not (name in ONE_NORM and kernel == "linear")  # in the 1-norm w is no sum over rows
+    if sums:
+        assert fitted.dual_coef_.shape == (3, len(fitted.support_))
+        assert fitted.dual_coef_.any(axis=0).all()
     assert fitted.intercept_.shape == fitted.objective_.shape == fitted.n_iter_.shape == fitted.n_active_.shape == (3,)
     assert len(fitted.certificate_) == len(fitted.objective_path_) == len(fitted.trace_) == 3
     assert all(certificate.kind == "gap" or certificate.value < 1e-5 for certificate in fitted.certificate_)
@@ -122,7 +145,8 @@ def test_shapes(name, scheme, kernel):
     assert fitted.converged_ is True
     if kernel == "linear" and name != "SparseLSSVM":  # whose machine is one of landmarks
         assert fitted.coef_.shape == (3, 3)
-        np.testing.assert_allclose(fitted.coef_, fitted.dual_coef_ @ X[fitted.support_], atol=1e-6)
+        if sums:
+            np.testing.assert_allclose(fitted.coef_, fitted.dual_coef_ @ X[fitted.support_], atol=1e-6)
     else:
         np.testing.assert_array_equal(fitted.support_vectors_, X[fitted.support_])
 
@@ -143,7 +167,7 @@ def test_the_kernel_matrix_is_computed_once_for_all_tasks(name, scheme, monkeypa
 def test_threads_change_nothing(name, scheme, kernel):
     X, y = data()
     one, two = (machine(name, scheme, kernel=kernel, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
-    np.testing.assert_array_equal(two.dual_coef_, one.dual_coef_)
+    np.testing.assert_array_equal(two.intercept_, one.intercept_)
     np.testing.assert_array_equal(two.decision_function(X), one.decision_function(X))
 
 
@@ -157,7 +181,9 @@ def test_names_of_classes_and_order_of_rows_do_not_matter(name, scheme):
     fitted = machine(name, scheme).fit(X[order], names[order])
     assert fitted.classes_.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(fitted.decision_function(X), scores[:, [1, 2, 0]], atol=1e-6)
-    np.testing.assert_array_equal(fitted.transduction_, np.where(y == -1, fitted.predict(X), names)[order])
+    clear = clear_winner(scores)[order]
+    expected = np.where(y == -1, fitted.predict(X), names)[order]
+    np.testing.assert_array_equal(fitted.transduction_[clear], expected[clear])
 
 
 @SEMI
@@ -214,6 +240,8 @@ def test_shares_that_do_not_fit_three_classes_are_refused(name, scheme, balance,
 def test_an_unlabeled_row_takes_part_in_the_pairs_of_its_vote_alone(name, forced, monkeypatch):
     X, y = data()
     guess = supervised_vote(name, X, y) if forced is None else np.full(72, forced)
+    if name in ONE_NORM:
+        pytest.skip("in the 1-norm w is no sum over rows; test_a_fit_is_its_binary_fits sees who takes part")
     monkeypatch.setattr(_base, "votes", votes if forced is None else lambda scores, k: guess - 1)
     fitted = machine(name, "ovo", coupling="pwc1").fit(X, y)
     coef = np.zeros((3, 72))
@@ -221,7 +249,7 @@ def test_an_unlabeled_row_takes_part_in_the_pairs_of_its_vote_alone(name, forced
     for row, pair in zip(coef, PAIRS):
         assert not row[(y == -1) & ~np.isin(guess, pair)].any()
         assert not row[(y != -1) & ~np.isin(y, pair)].any()
-        if not issubclass(ESTIMATORS[name], NewtonMachine):  # whose rows beyond the margin have none
+        if name not in HINGE and not issubclass(ESTIMATORS[name], NewtonMachine):  # rows beyond their margin have none
             assert row[(y == -1) & np.isin(guess, pair)].all()  # a balance gives every row that takes part one
 
 
@@ -243,15 +271,20 @@ def test_a_class_with_a_single_label(name, scheme):
 def test_the_supervised_machine_beside_it(name, scheme):
     X, y = data()
     beside, known = machine(name, scheme, coupling="pwc3").fit(X, y).supervised_, y != -1
-    loss = "hinge" if name in ("CCCPTSVM", "ContinuationTSVM", "S3VM") else "squared_hinge"
+    loss = "hinge" if type(machine(name)._method().labeled).__name__ == "Hinge" else "squared_hinge"
     expected = SVM(1.0, loss=loss, gamma=GAMMA, tol=1e-7, multiclass=scheme, coupling="pwc3")
+    if name in HINGE:
+        expected.set_params(fit_intercept=machine(name).fit_intercept)
     if name in SEARCH:
         intercept = ESTIMATORS[name]().fit_intercept
         expected = LSSVM(1.0, gamma=GAMMA, fit_intercept=intercept, multiclass=scheme, coupling="pwc3")
+    if name in ONE_NORM:
+        expected = machine(name, scheme, coupling="pwc3")
     expected.fit(X[known], y[known])
     np.testing.assert_allclose(beside.decision_function(X), expected.decision_function(X), atol=1e-6)
     np.testing.assert_allclose(beside.predict_proba(X), expected.predict_proba(X), atol=1e-6)
-    np.testing.assert_array_equal(beside.support_, np.flatnonzero(known)[expected.support_])
+    if name not in ONE_NORM:
+        np.testing.assert_array_equal(beside.support_, np.flatnonzero(known)[expected.support_])
 
 
 @ALL
@@ -263,8 +296,9 @@ def test_whole_weights_are_repeated_rows_and_a_class_without_weight_is_none(name
         times[y == -1] = 1  # copies of a row may get different labels, a row of twice the weight has one
     repeated = np.repeat(np.arange(72), times)
     coupling = "pwc1" if name in COUNTS else "pwc2"  # nor do copies that calibration holds out
-    weighted = machine(name, scheme, coupling=coupling).fit(X, y, sample_weight=times).decision_function(X)
-    longer = machine(name, scheme, coupling=coupling).fit(X[repeated], y[repeated])
+    alike = {"coupling": coupling, "beta": 1.0}  # copies of a support vector are several ones
+    weighted = machine(name, scheme, **alike).fit(X, y, sample_weight=times).decision_function(X)
+    longer = machine(name, scheme, **alike).fit(X[repeated], y[repeated])
     np.testing.assert_allclose(weighted, longer.decision_function(X), atol=1e-6)
     fewer = machine(name, scheme).fit(X, y, sample_weight=(y != 2) * 1.0)
     assert fewer.classes_.tolist() == [1, 3]
@@ -298,6 +332,15 @@ def test_over_the_memory_limit(name, scheme, monkeypatch):
     X, y = data()
     expected = machine(name, scheme).fit(X, y).decision_function(X)
     monkeypatch.setenv("SEMISVM_MEMORY", "1000")
+    if name == "SDPTSVM":
+        with pytest.raises(MemoryError, match="raise the environment variable SEMISVM_MEMORY"):
+            machine(name, scheme).fit(X, y)
+        return
+    if name == "BranchBoundTSVM":  # there is no room for a tree
+        with pytest.warns(ConvergenceWarning, match="max_nodes"):
+            fitted = machine(name, scheme, coupling="pwc1").fit(X, y)
+        assert all(0 < certificate.gap < np.inf for certificate in fitted.certificate_)
+        return
     fitted = machine(name, scheme, n_jobs=2).fit(X, y)
     np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-6)
 
@@ -306,9 +349,11 @@ def test_over_the_memory_limit(name, scheme, monkeypatch):
 @BOTH
 def test_a_precomputed_kernel_is_the_kernel(name, scheme):
     X, y = data()
-    K, expected = rbf_kernel(X, gamma=GAMMA), machine(name, scheme).fit(X, y)
+    K, expected = rbf_kernel(X, gamma=GAMMA), machine(name, scheme, kernel="rbf").fit(X, y)
     fitted = machine(name, scheme, kernel="precomputed").fit(K, y)
     scores = K[:, fitted.support_] @ fitted.dual_coef_.T + fitted.intercept_
     np.testing.assert_array_equal(fitted.support_, expected.support_)
     np.testing.assert_allclose(scores, task_scores(expected, X, X), atol=1e-6)
-    np.testing.assert_array_equal(fitted.predict(K)[y == -1], fitted.transduction_[y == -1])
+    best = np.sort(fitted.decision_function(K), axis=1)
+    clear = (y == -1) & (best[:, -1] - best[:, -2] > 1e-9)  # in the 1-norm a row may be at the margin of two classes
+    np.testing.assert_array_equal(fitted.predict(K)[clear], fitted.transduction_[clear])

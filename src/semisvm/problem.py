@@ -2,6 +2,8 @@
 
 minimise  1/2 ||w||^2 [+ 1/2 b^2]  +  sum over labeled i  of c_i labeled(y_i f_i)
 +  sum over unlabeled j of c_j unlabeled(f_j)      subject to a balance
+
+A problem of norm 1 has ||w||_1 [+ |b|] in the place of the squares, w being the coordinates of a space of features.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ class Problem(NamedTuple):
         Whether b is free, absent or part of the norm.
     weights : float array of shape (n,) or None
         Weights of the rows in the balance; None weighs all alike. Rows of weight 0 take no part.
+    norm : {2, 1}
+        Which size of w counts: 1/2 ||w||^2 or ||w||_1.
     """
 
     space: Any
@@ -43,6 +47,7 @@ class Problem(NamedTuple):
     balance: tuple = Free()
     intercept: bool | str = True
     weights: np.ndarray | None = None
+    norm: int = 2
 
     @property
     def is_labeled(self) -> np.ndarray:
@@ -69,15 +74,17 @@ def objective(problem: Problem, coef: np.ndarray, b: float, labels: np.ndarray |
     search over labels count; without, they pay the unlabeled loss.
     """
     f = problem.space.scores(coef, b)
-    return objective_of_scores(problem, problem.space.norm2(coef), f, b, labels)
+    size = problem.space.norm1(coef) if problem.norm == 1 else problem.space.norm2(coef)
+    return objective_of_scores(problem, size, f, b, labels)
 
 
 def objective_of_scores(
-    problem: Problem, norm2: float, f: np.ndarray, b: float, labels: np.ndarray | None = None
+    problem: Problem, size: float, f: np.ndarray, b: float, labels: np.ndarray | None = None
 ) -> float:
-    """The objective where ||w||^2 and the scores are at hand already."""
+    """The objective where the size of w, ||w||^2 or ||w||_1 as the problem's norm is, and the scores are at hand."""
     known = problem.is_labeled
-    total = 0.5 * norm2 + (0.5 * b**2 if problem.intercept == "regularised" else 0.0)
+    own = abs(b) if problem.norm == 1 else b**2
+    total = (1.0 if problem.norm == 1 else 0.5) * (size + (own if problem.intercept == "regularised" else 0.0))
     if labels is not None:
         return total + float(problem.cost @ losses.value(problem.labeled, labels * f))
     total += float(problem.cost[known] @ losses.value(problem.labeled, problem.signs[known] * f[known]))
@@ -88,6 +95,8 @@ def objective_of_scores(
 
 def gradient(problem: Problem, coef: np.ndarray, b: float) -> tuple[np.ndarray, float]:
     """Derivatives of the objective by coef and by b."""
+    if problem.norm == 1:
+        raise ValueError("the 1-norm of w has no gradient where a coordinate is zero; state the problem with norm=2.")
     known = problem.is_labeled
     f = problem.space.scores(coef, b)
     pull = np.zeros(problem.space.n)

@@ -4,6 +4,7 @@ Every space answers the same questions about f = <w, phi(x)> + b:
 
 ``scores(coef, b)``     f at the training rows
 ``norm2(coef)``         ||w||^2
+``norm1(coef)``         ||w||_1, of features alone
 ``norm_slope(coef)``    gradient of 1/2 ||w||^2 in the coordinates of the space
 ``adjoint(v)``          gradient of v'f in the coordinates of the space
 ``gram()``              the space as a ``Gram``, for solvers that work on the dual
@@ -35,6 +36,7 @@ from .rowcache import RowCache, add_rows, gather
 EXACT_ROWS = 4096  # float64 up to 128 MiB
 GRAM_LIMIT = 4 * 2**30
 TILE = 512
+SMALL = 4_000_000  # multiplications that are over before a second thread has started
 DENSE_SHARE = 0.05  # a sparse table this full is multiplied faster as a dense one
 
 
@@ -267,7 +269,8 @@ class Gram(Shared):
 
     def _add(self, source: np.ndarray, index: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
         weights = np.asarray(weights, dtype=np.float64)
-        parts = list(tiles(self.n, max(2048, -(-self.n // threads()))))
+        size = self.n if len(index) * self.n <= SMALL else max(2048, -(-self.n // threads()))
+        parts = list(tiles(self.n, size))
         in_threads(lambda part: add_rows(source, index, weights, part.start, part.stop, out), parts)
 
     def apply(self, points: Rows, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -330,6 +333,10 @@ class Features(Shared):
     def norm2(self, coef: np.ndarray) -> float:
         """||w||^2."""
         return float(coef @ coef)
+
+    def norm1(self, coef: np.ndarray) -> float:
+        """||w||_1."""
+        return float(np.abs(coef).sum())
 
     def adjoint(self, v: np.ndarray) -> np.ndarray:
         """X' v."""

@@ -1,9 +1,12 @@
 """One class per published method; ``ESTIMATORS`` lists them by name."""
 
 from .bayesian import BayesianLSSVM
+from .combinatorial import GeneticTSVM, SwitchingTSVM
+from .exact import SDPTSVM, BranchBoundTSVM
 from .generic import S3VM
 from .label_search import LocalSearchRLSC, SwitchingLSSVM
 from .least_squares import LSSVM, SparseLSSVM
+from .programs import ConcaveLPTSVM, MixedIntegerTSVM
 from .self_labeling import DCLSSVM, ProgressiveLSSVM
 from .smooth import ContinuationTSVM, GradientTSVM
 from .supervised import SVM, RampSVM
@@ -18,10 +21,16 @@ ESTIMATORS: dict[str, type] = {
         LSSVM,
         SparseLSSVM,
         CCCPTSVM,
+        SwitchingTSVM,
         MultiSwitchTSVM,
         AnnealingTSVM,
         GradientTSVM,
         ContinuationTSVM,
+        GeneticTSVM,
+        BranchBoundTSVM,
+        MixedIntegerTSVM,
+        SDPTSVM,
+        ConcaveLPTSVM,
         SwitchingLSSVM,
         ProgressiveLSSVM,
         BayesianLSSVM,

@@ -90,7 +90,7 @@ class Attributes:
 
     def _say_if_unfinished(self, solutions: list[Solution]) -> None:
         reasons = {
-            "max_iter": f"max_iter={getattr(self, 'max_iter', None)} reached",
+            "max_iter": self._limit_reached(),
             "max_time": f"max_time={getattr(self, 'max_time', None)} reached",
             "interrupted": "the fit was interrupted",
         }
@@ -109,6 +109,11 @@ class Attributes:
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _limit_reached(self) -> str:
+        """The limit of steps, by the name it has in this class."""
+        name = "max_nodes" if hasattr(self, "max_nodes") else "max_iter"
+        return f"{name}={getattr(self, name, None)} reached"
 
     # ---------------------------------------------------------------- the supervised machine beside it
 
@@ -132,7 +137,8 @@ class Attributes:
         if "_supervised_" not in self.__dict__:
             rows, table, y, weight = self._labeled_
             twin = self._supervised_twin().fit(table, y, sample_weight=weight)
-            twin.support_ = rows[twin.support_]
+            if hasattr(twin, "support_"):  # a 1-norm machine on columns has none, nor one of given landmarks
+                twin.support_ = rows[twin.support_]
             twin.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
                 twin.feature_names_in_ = self.feature_names_in_

@@ -41,6 +41,7 @@ class Method(NamedTuple):
     labeled: tuple
     unlabeled: tuple | None
     solver: Any
+    norm: int = 2
 
 
 class Parameters:
@@ -118,7 +119,8 @@ class Parameters:
         kernel = self._kernel_of(self.gamma_)
         if isinstance(self.C, str):
             spread = scale.total_variance(kernel, X, weight)
-            self.C_ = self._robust_C(n_labeled) / (spread if spread > 1e-12 else 1.0)
+            size = spread ** (0.5 * self._method().norm)  # rows k times as large make w a k-th and ||w||^2 a k^2-th
+            self.C_ = self._robust_C(n_labeled) / (size if spread > 1e-12 else 1.0)
         else:
             self.C_ = float(self.C)
         return kernel
@@ -127,10 +129,11 @@ class Parameters:
         """Where f lives: the rows themselves, their kernel, or features that stand for it."""
         how = getattr(self, "approximation", None)
         count = getattr(self, "n_components", None)
-        on_features = getattr(self._method().solver, "on_features", False)
+        method = self._method()
+        on_features = getattr(method.solver, "on_features", False)
         if on_features and kernel.name == "linear":
             how = None if how == "auto" else how  # the columns are the features, however many rows there are
-        elif on_features and (codes < 0).any():
+        elif on_features and (method.norm == 1 or (codes < 0).any()):
             few = how is None or (how == "auto" and X.shape[0] <= PRINCIPAL_ROWS and Gram(kernel, X).fits)
             count = X.shape[0] if how is None else count
             how = "kernel_pca" if few else "nystroem" if how == "auto" else how
@@ -220,4 +223,5 @@ class Parameters:
                 counts = Count in method.solver.balances
                 slack = float(getattr(self, "balance_tol", 0.0))
                 balance = Count(task.share, slack) if counts else Mean(2.0 * task.share - 1.0)
-        return Problem(space, task.signs, cost, method.labeled, method.unlabeled, balance, self._intercept, weight)
+        pieces = method.labeled, method.unlabeled, balance, self._intercept, weight, method.norm
+        return Problem(space, task.signs, cost, *pieces)

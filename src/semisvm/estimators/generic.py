@@ -31,6 +31,8 @@ class S3VM(Machine):
         As in :class:`CCCPTSVM`.
     solver : str or solver, default="cccp"
         A key of ``semisvm.solvers.SOLVERS``, or a solver with knobs of its own.
+    norm : {2, 1}, default=2
+        The size of w: :math:`\frac12\|w\|^2`, or :math:`\|w\|_1` of columns or features.
     C : float or "auto", default="auto"
         Cost of a unit of loss at a labeled row; "auto" is 10 divided by the total variance of the features.
     C_unlabeled : float or None, default=None
@@ -90,6 +92,7 @@ class S3VM(Machine):
         balance="labeled",
         solver="cccp",
         *,
+        norm=2,
         C="auto",
         C_unlabeled=None,
         gamma="median",
@@ -112,6 +115,7 @@ class S3VM(Machine):
         self.kernel = kernel
         self.balance = balance
         self.solver = solver
+        self.norm = norm
         self.C = C
         self.C_unlabeled = C_unlabeled
         self.gamma = gamma
@@ -141,7 +145,8 @@ class S3VM(Machine):
             raise ValueError(
                 f"solver={solver!r} is not allowed; solver takes one of {', '.join(SOLVERS)} or its object."
             )
-        return Method(_loss("labeled_loss", self.labeled_loss, LABELED), unlabeled, solver)
+        norm = _validate.choice("norm", self.norm, (2, 1))
+        return Method(_loss("labeled_loss", self.labeled_loss, LABELED), unlabeled, solver, norm)
 
     def _supervised_twin(self) -> S3VM:
         params = self.get_params(deep=False) | {"C": self.C_, "gamma": self.gamma_, "unlabeled_loss": None}

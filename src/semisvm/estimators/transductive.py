@@ -5,12 +5,11 @@ from __future__ import annotations
 from .. import _validate
 from ..losses import Hinge, SymmetricRamp
 from ..solvers import CCCP
-from ._base import Machine
+from ._hinge_machine import HingeMachine
 from ._parameters import Method
-from .supervised import SVM
 
 
-class CCCPTSVM(Machine):
+class CCCPTSVM(HingeMachine):
     r"""Transductive SVM by the concave-convex procedure (Collobert, Sinz, Weston, Bottou).
 
     Minimises
@@ -139,18 +138,3 @@ class CCCPTSVM(Machine):
         _validate.number("s", self.s, -1.0, 0.0, closed="high")
         solver = CCCP("svm", self.tol, self.max_iter, self.max_time)
         return Method(Hinge(), SymmetricRamp(float(self.s)), solver)
-
-    def _supervised_twin(self) -> SVM:
-        return SVM(
-            self.C_,
-            kernel=self.kernel,
-            gamma=self.gamma_,
-            coef0=self.coef0,
-            degree=self.degree,
-            sigma=self.sigma,
-            multiclass=self.multiclass,
-            coupling=self.coupling,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            unlabeled=None,
-        )

@@ -2,16 +2,22 @@
 
 from ..problem import Problem
 from .annealing import Annealing
+from .branch_bound import BranchBound
 from .cccp import CCCP
+from .concave_lp import ConcaveLP
 from .continuation import Continuation
 from .difference_convex import DifferenceConvex
 from .finite_newton import FiniteNewton
+from .genetic import Genetic
 from .gradient import GradientPath
 from .integer_quadratic import IntegerQuadratic
 from .label_search import LabelSearch
 from .least_squares import LeastSquares
+from .mixed_integer import MixedInteger
 from .multi_switch import MultiSwitch
+from .pair_switching import PairSwitching
 from .progressive import Progressive
+from .relaxation import LowRankRelaxation
 from .safe import SafeProjection
 from .smo import SMO
 from .sparse_least_squares import Greedy, Pruning
@@ -32,6 +38,12 @@ SOLVERS: dict[str, type] = {
     "finite_newton": FiniteNewton,
     "multi_switch": MultiSwitch,
     "annealing": Annealing,
+    "pair_switching": PairSwitching,
+    "genetic": Genetic,
+    "branch_bound": BranchBound,
+    "relaxation": LowRankRelaxation,
+    "mixed_integer": MixedInteger,
+    "concave_lp": ConcaveLP,
 }
 
 __all__ = [
@@ -39,15 +51,21 @@ __all__ = [
     "SMO",
     "SOLVERS",
     "Annealing",
+    "BranchBound",
+    "ConcaveLP",
     "Continuation",
     "DifferenceConvex",
     "FiniteNewton",
+    "Genetic",
     "GradientPath",
     "Greedy",
     "IntegerQuadratic",
     "LabelSearch",
     "LeastSquares",
+    "LowRankRelaxation",
+    "MixedInteger",
     "MultiSwitch",
+    "PairSwitching",
     "Progressive",
     "Pruning",
     "SafeProjection",
@@ -74,4 +92,8 @@ def _unfit(solver, problem: Problem) -> str | None:
         return f"the unlabeled loss {type(unlabeled).__name__}"
     if not isinstance(problem.balance, solver.balances):
         return f"the balance {type(problem.balance).__name__}"
+    if problem.intercept not in getattr(solver, "intercepts", (True, False, "regularised")):
+        return f"fit_intercept={problem.intercept!r}"
+    if problem.norm not in getattr(solver, "norms", (2,)):
+        return f"the {problem.norm}-norm of w"
     return None

@@ -146,7 +146,10 @@ def _virtual(problem: Problem) -> tuple[np.ndarray | None, np.ndarray | None]:
 def read(problem: Problem, dual: Dual, point: DualPoint) -> tuple[np.ndarray, float, float]:
     """Scores, intercept and ||w||^2 as the dual point carries them, without touching the kernel."""
     n = dual.gram.n
-    plain = point.f if dual.ridge is None else point.f - np.r_[dual.ridge, np.zeros(len(point.f) - n)] * point.a
+    plain = point.f
+    if dual.ridge is not None:
+        plain = plain.copy()
+        plain[:n] -= dual.ridge * point.a[:n]
     offset = problem.balance.m - plain[n] if balanced(problem) else point.b
     b = offset if problem.intercept is True else float(point.a[:n].sum()) if problem.intercept else 0.0
     norm2 = float(point.a @ plain) - (b**2 if problem.intercept == "regularised" else 0.0)

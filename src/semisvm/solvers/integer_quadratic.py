@@ -21,6 +21,7 @@ from ..problem import Problem
 from ..solution import Certificate, Solution
 from .label_search import LabelSearch, limits_of, weights_of
 from .least_squares import System, alone, fitted, machine, system_of
+from .scip import package
 
 TRIED_ROWS = 18  # all labels of so many rows are tried in a blink
 PROVEN_ROWS = 30  # SCIP proves so many in seconds
@@ -184,12 +185,8 @@ def _limits(problem: Problem, system: System, free: np.ndarray, y: np.ndarray) -
 
 def _scip(problem: Problem, system: System, y: np.ndarray, free: np.ndarray, max_time) -> tuple:
     """The best labels by SCIP from the ones found, with a bound, and why it stopped."""
-    try:
-        from pyscipopt import Model, quicksum
-    except ImportError:
-        raise ImportError(
-            "exact=True needs SCIP, which is not installed: pip install 'semisvm[exact]', or pass exact=False."
-        ) from None
+    pyscipopt = package("exact=True", "exact=False")
+    Model, quicksum = pyscipopt.Model, pyscipopt.quicksum
     P, q, constant = _shifted(system, y, free)
     model = Model()
     model.hideOutput()

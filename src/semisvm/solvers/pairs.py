@@ -127,6 +127,31 @@ def all_slopes(a, lo, mid, hi, low_slope, high_slope, up, down):
 
 
 @jit()
+def summary(a, f, lo, mid, hi, low_slope, high_slope):
+    """Largest up - f, smallest down - f, and the mean and number of up - f over coordinates inside a linear piece."""
+    top, bottom, total, count = -np.inf, np.inf, 0.0, 0
+    for i in range(a.size):
+        up = low_slope[i] if a[i] < mid[i] else (high_slope[i] if a[i] < hi[i] else -np.inf)
+        down = high_slope[i] if a[i] > mid[i] else (low_slope[i] if a[i] > lo[i] else np.inf)
+        top, bottom = max(top, up - f[i]), min(bottom, down - f[i])
+        if lo[i] < a[i] < hi[i] and a[i] != mid[i]:
+            total += up - f[i]
+            count += 1
+    return top, bottom, total / max(count, 1), count
+
+
+@jit()
+def inside_box(a, lo, hi):
+    """Whether a is in the box, its sum and the sum of its sizes."""
+    within, total, size = True, 0.0, 0.0
+    for i in range(a.size):
+        within = within and lo[i] <= a[i] <= hi[i]
+        total += a[i]
+        size += abs(a[i])
+    return within, total, size
+
+
+@jit()
 def pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, max_steps):
     """Steps until the violation is at most tol, ``max_steps`` are made, or a kernel row is missing.
 

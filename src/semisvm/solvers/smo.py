@@ -27,7 +27,7 @@ from ..solution import Solution
 from ..spaces import one_blas_thread, submatrix
 from .dual import Dual, DualPoint, formulate, solution_of
 from .limits import Limits, deadline
-from .pairs import all_slopes, pair_steps
+from .pairs import all_slopes, inside_box, pair_steps, summary
 
 BLOCK_ROWS = 4096  # a block of the rows that can move is made whole up to this many
 FIRST_ROWS = 8192  # rows of the first active set
@@ -56,15 +56,15 @@ class _State:
         V = np.zeros((0, n)) if dual.virtual is None else dual.virtual
         k = len(V)
         free = np.full(k, np.inf)
-        slope = np.r_[dual.slope, np.zeros(0) if dual.virtual_slope is None else dual.virtual_slope]
-        hi = np.r_[dual.hi, free]
-        mid = hi if dual.mid is None else np.r_[dual.mid, free]
-        high = slope if dual.high_slope is None else np.r_[dual.high_slope, np.zeros(k)]
-        self.pieces = (np.r_[dual.lo, -free], mid, hi, slope, high)
+        slope = _with(dual.slope, np.zeros(0) if dual.virtual_slope is None else dual.virtual_slope)
+        hi = _with(dual.hi, free)
+        mid = hi if dual.mid is None else _with(dual.mid, free)
+        high = slope if dual.high_slope is None else _with(dual.high_slope, np.zeros(k))
+        self.pieces = (_with(dual.lo, -free), mid, hi, slope, high)
         self.V = np.ascontiguousarray(V, dtype=dual.gram.dtype)
-        self.ridge = np.zeros(n + k) if dual.ridge is None else np.r_[dual.ridge, np.zeros(k)]
-        self.diagonal = np.r_[dual.gram.diagonal(), self.V[:, n:].diagonal()] + self.ridge
-        self.a = np.r_[self.a, np.zeros(n + k - len(self.a))].astype(np.float64)
+        self.ridge = np.zeros(n + k) if dual.ridge is None else _with(dual.ridge, np.zeros(k))
+        self.diagonal = _with(dual.gram.diagonal(), self.V[:, n:].diagonal()) + self.ridge
+        self.a = _with(self.a, np.zeros(n + k - len(self.a))).astype(np.float64)
         if self.known_f is not None:
             self.f = self.known_f.copy()
             return
@@ -90,12 +90,20 @@ class _State:
     def enter_box(self) -> None:
         """Move a into the box and onto sum a = 0, and f with it; nothing happens to a feasible point."""
         n, lo, hi = self.dual.gram.n, self.pieces[0], self.pieces[2]
+        within, total, size = inside_box(self.a, lo, hi)
+        if within and abs(total) <= ROUNDING * size:
+            return
         moved = feasible(self.a, lo, hi)
         change = moved - self.a
         self.a = moved
         if change.any():
             self.add(change, np.arange(n))
             self.f[n:] += self.V @ change
+
+
+def _with(head: np.ndarray, tail: np.ndarray) -> np.ndarray:
+    """Both arrays, one behind the other; the first itself if the second is empty."""
+    return np.concatenate([head, tail]) if len(tail) else head
 
 
 def feasible(a: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
@@ -158,13 +166,14 @@ def solve_dual(
     except KeyboardInterrupt:
         status = "interrupted"
         state = _State(dual, state.a)
-    top, bottom = _bounds(state)
-    return DualPoint(state.a, state.f, _multiplier(state, top, bottom), max(top - bottom, 0.0), limits.steps, status)
+    top, bottom, multiplier, inside = summary(state.a, state.f, *state.pieces)
+    if not inside:
+        multiplier = 0.5 * (top + bottom) if np.isfinite(top + bottom) else 0.0
+    return DualPoint(state.a, state.f, multiplier, max(top - bottom, 0.0), limits.steps, status)
 
 
 def _bounds(state: _State) -> tuple[float, float]:
-    up, down = state.slopes()
-    return float(np.max(up - state.f)), float(np.min(down - state.f))
+    return summary(state.a, state.f, *state.pieces)[:2]
 
 
 def _rounds(state: _State, tol: float, limits: Limits, whole: bool) -> str:
@@ -248,7 +257,7 @@ def _steps_on_block(state: _State, K: np.ndarray, active: np.ndarray, tol: float
     n, a_before, f_before = state.dual.gram.n, state.a.copy(), state.f.copy()
     virtual = np.arange(n, len(state.a))
     while True:
-        here = np.r_[active, virtual]
+        here = _with(active, virtual)
         pieces = tuple(piece[here] for piece in state.pieces)
         a, f, ridge, diagonal = state.a[here], state.f[here], state.ridge[here], state.diagonal[here]
         V = np.ascontiguousarray(state.V[:, here])
@@ -261,9 +270,10 @@ def _steps_on_block(state: _State, K: np.ndarray, active: np.ndarray, tol: float
             made, wide, _ = pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, period)
             state.a[here], state.f[here] = a, f
             if limits.count(made, wide) or wide <= tol or made < period:
-                stale = np.setdiff1d(np.arange(n), active, assume_unique=True)
-                state.f[stale] = f_before[stale]  # what left the block on the way saw only some of the steps
-                state.add(state.a - a_before, stale)
+                if len(active) < n:
+                    stale = np.setdiff1d(np.arange(n), active, assume_unique=True)
+                    state.f[stale] = f_before[stale]  # what left the block on the way saw only some of the steps
+                    state.add(state.a - a_before, stale)
                 return
             top, bottom = np.max(up - f), np.min(down - f)
             stays = ((up - f >= bottom) | (down - f <= top))[: len(active)]
@@ -276,15 +286,6 @@ def _inside(state: _State) -> np.ndarray:
     """Coordinates strictly inside a linear piece of their phi."""
     lo, mid, hi = state.pieces[:3]
     return np.flatnonzero((state.a > lo) & (state.a < hi) & (state.a != mid))
-
-
-def _multiplier(state: _State, top: float, bottom: float) -> float:
-    """The multiplier of sum a = 0: slope - f, the same at all free coordinates of a solution."""
-    inside = _inside(state)
-    if not len(inside):
-        return 0.5 * (top + bottom) if np.isfinite(top + bottom) else 0.0
-    up, _ = state.slopes()
-    return float(np.mean((up - state.f)[inside]))
 
 
 def _polish(state: _State) -> None:

@@ -22,8 +22,13 @@ from semisvm.spaces import Gram
 GAMMA = 0.3
 SHARES = {1: 0.5, 2: 0.3, 3: 0.2}
 PAIRS = [(1, 2), (1, 3), (2, 3)]  # in the order of the tasks
-ALL = pytest.mark.parametrize("name", ESTIMATORS)
-SEMI = pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if cls._semi_supervised])
+LONG = [
+    "AnnealingTSVM",
+    "GeneticTSVM",
+]  # many machines a fit; MultiSwitchTSVM and SwitchingTSVM take the same ways here
+EACH = {name: pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in ESTIMATORS}
+ALL = pytest.mark.parametrize("name", EACH.values())
+SEMI = pytest.mark.parametrize("name", [EACH[name] for name, cls in ESTIMATORS.items() if cls._semi_supervised])
 SEARCH = [name for name, cls in ESTIMATORS.items() if issubclass(cls, LabelMachine)]
 HINGE = [name for name, cls in ESTIMATORS.items() if issubclass(cls, (LabelingMachine, ExactMachine))]
 COUNTS = [*SEARCH, *(name for name, cls in ESTIMATORS.items() if issubclass(cls, NewtonMachine))]
@@ -151,7 +156,7 @@ def test_shapes(name, scheme, kernel):
         np.testing.assert_array_equal(fitted.support_vectors_, X[fitted.support_])
 
 
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in FEATURES])
+@pytest.mark.parametrize("name", [EACH[name] for name in ESTIMATORS if name not in FEATURES])
 @BOTH
 def test_the_kernel_matrix_is_computed_once_for_all_tasks(name, scheme, monkeypatch):
     made, symmetric = [], Gram._symmetric
@@ -326,7 +331,7 @@ def test_least_squares_over_the_memory_limit(name, scheme, monkeypatch):
             machine(name, scheme, approximation=None).fit(X, y)
 
 
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in LEAST_SQUARES])
+@pytest.mark.parametrize("name", [EACH[name] for name in ESTIMATORS if name not in LEAST_SQUARES])
 @BOTH
 def test_over_the_memory_limit(name, scheme, monkeypatch):
     X, y = data()

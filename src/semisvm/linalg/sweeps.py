@@ -13,8 +13,8 @@ and g = S_.A y_A is -a on A and f outside. A row j with label y that joins A rai
 ``settle`` goes from any A to the solution: rows of the wrong sign leave, then the row that gains most joins and rows
 that would change sign on the way leave (Lawson and Hanson), so the value rises with every step; each is a lower bound
 on the objective, and the walk may end as soon as it is high enough. A sweep and its inverse lose digits to each other,
-the more the larger the costs: the table is built afresh after ``FRESH`` of them, and whenever a solution that is checked
-against M itself is off.
+the more the larger the costs: the table is built afresh after ``FRESH`` of them, and whenever a solution that is
+checked against M itself is off.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def solution_of(problem: Problem, point: DualPoint, kind: str, trace: list | Non
     coef = problem.space.from_dual(a)
     scores = problem.space.scores(coef, 0.0)
     norm2 = float(a @ scores)
-    b = 0.0 if problem.intercept is False else a.sum() if problem.intercept == "regularised" else point.b
+    b = 0.0 if problem.intercept is False else float(a.sum()) if problem.intercept == "regularised" else point.b
     if balanced(problem) and problem.intercept is True:
         b = problem.balance.m - float(shares @ scores)
     scores += b

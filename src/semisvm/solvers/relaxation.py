@@ -225,7 +225,7 @@ class Relaxation:
         floor = np.maximum(lam, 1e-9 * max(lam.max(), TINY))
         root = np.sqrt(floor)
         scaled = floor.sum() * max(_top(Q / np.outer(root, root)), 0.0)
-        return total - 0.5 * min(raised, scaled)
+        return float(total - 0.5 * min(raised, scaled))
 
     def excess(self) -> float:
         """How far the sum of e'v_j is outside what is allowed.

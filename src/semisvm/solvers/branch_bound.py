@@ -23,9 +23,9 @@ from ..balance import Count, Free
 from ..linalg import sweeps
 from ..losses import SquaredHinge, SymmetricSquaredHinge
 from ..problem import Problem
-from ..solution import Certificate, Solution
+from ..solution import Solution
 from ..spaces import gram_limit
-from .held_labels import Changes, Trainer, block, free_rows, judged, supervised
+from .held_labels import Changes, Trainer, block, free_rows, judged, supervised, with_bound
 from .limits import Limits, deadline
 from .pair_switching import PairSwitching
 from .tree import SHORT, Tree, dive, explore
@@ -67,13 +67,13 @@ class BranchBound:
         rows = free_rows(problem)
         if problem.unlabeled is None or not (problem.cost[rows] > 0).any():
             solution = supervised(problem, min(self.tol, 1e-6), self.max_time, callback)
-            return _with_bound(solution, solution.certificate.lower_bound)
+            return with_bound(solution, solution.certificate.lower_bound)
         first = PairSwitching(SWITCH, max_time=self.max_time).solve(problem, start)
         if first.status != "converged" or 3 * 8 * problem.space.gram().n ** 2 > gram_limit():
             root = supervised(problem, 1e-6, None).certificate.lower_bound
             first.status = first.status if first.status != "converged" else "max_iter"
             first.trace = [{"step": 0, "objective": first.objective, "bound": root, "nodes": 0, "sweeps": 0}]
-            return _with_bound(first, root)
+            return with_bound(first, root)
         search = _Search(problem, first, self, callback, end)
         try:
             status = search.run(np.random.default_rng(rng))
@@ -182,10 +182,4 @@ class _Search:
             self._told()
         solution = judged(self.problem, trainer, y, status, self.trace)
         solution.facts["nodes"] = float(self.nodes)
-        return _with_bound(solution, min(self.lower_bound(), solution.objective))
-
-
-def _with_bound(solution: Solution, bound: float) -> Solution:
-    gap = max(solution.objective - bound, 0.0)
-    solution.certificate = Certificate("gap", gap, bound, gap)
-    return solution
+        return with_bound(solution, min(self.lower_bound(), solution.objective))

@@ -127,6 +127,13 @@ def judged(problem: Problem, trainer: Trainer, y: np.ndarray, status: str, trace
     return solution
 
 
+def with_bound(solution: Solution, bound: float) -> Solution:
+    """The solution with a bound that no labeling lies below."""
+    gap = max(solution.objective - bound, 0.0)
+    solution.certificate = Certificate("gap", gap, bound, gap)
+    return solution
+
+
 def supervised(problem: Problem, tol: float, max_time: float | None, callback=None) -> Solution:
     """The machine of the labeled rows, with labels in the balance on the others."""
     solution = SMO(tol, max_time=max_time).solve(alone(problem), callback=callback)

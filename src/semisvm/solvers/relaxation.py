@@ -32,10 +32,10 @@ from ..balance import Count, Free
 from ..kernels import Kernel
 from ..losses import Hinge, SymmetricHinge
 from ..problem import Problem
-from ..solution import Certificate, Solution
+from ..solution import Solution
 from ..spaces import Gram, gram_limit, one_blas_thread
 from .dual import formulate
-from .held_labels import Changes, block, supervised
+from .held_labels import Changes, block, supervised, with_bound
 from .label_search import labels_in_band
 from .limits import Limits, deadline
 from .pair_switching import PairSwitching
@@ -281,7 +281,7 @@ class LowRankRelaxation:
         first = supervised(problem, 1e-6, self.max_time, callback)
         nothing = problem.unlabeled is None or not (problem.cost[changes.rows] > 0).any()
         if nothing or first.status != "converged":
-            return _with_bound(first, first.certificate.lower_bound)
+            return with_bound(first, first.certificate.lower_bound)
         _check_memory(len(problem.signs))
         rng = np.random.default_rng(rng)
         relaxed = Relaxation(problem, changes, first, rng)
@@ -301,7 +301,7 @@ class LowRankRelaxation:
         solution.status, solution.trace = status, trace
         solution.trace.append({"step": len(trace), "objective": solution.objective, "bound": bound})
         solution.n_iter = len(trace)
-        return _with_bound(solution, min(bound, solution.objective))
+        return with_bound(solution, min(bound, solution.objective))
 
     def _balanced(self, relaxed: Relaxation, end: float, told) -> tuple[float, str]:
         """Sweeps without the balance; if it binds, the nu of the highest bound as well."""
@@ -365,9 +365,3 @@ def _check_memory(n: int) -> None:
             f"the relaxation of {n:,} rows takes {4 * 8 * n**2 / 2**30:.1f} GiB and {gram_limit() / 2**30:.1f} GiB are "
             "allowed; pass fewer unlabeled rows, or raise the environment variable SEMISVM_MEMORY (bytes)."
         )
-
-
-def _with_bound(solution: Solution, bound: float) -> Solution:
-    gap = max(solution.objective - bound, 0.0)
-    solution.certificate = Certificate("gap", gap, bound, gap)
-    return solution

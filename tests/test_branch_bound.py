@@ -690,3 +690,21 @@ def test_a_cost_of_zero_warns_of_nothing():
     cost[np.flatnonzero(problem.signs == 0)[0]] = 0.0
     with np.errstate(divide="raise"):
         BranchBound().solve(problem._replace(cost=cost))
+
+
+def test_an_interrupt_within_the_switching_of_a_dive_ends_the_search(monkeypatch):
+    problem = partly(0, 10, Count(0.4), apart=0.2)
+    real, calls = branch_bound.PairSwitching.solve, []
+
+    def heard(solver, *given, **rest):
+        solution = real(solver, *given, **rest)
+        calls.append(solution)
+        if len(calls) == 2:  # the first one gives the labels to start from
+            solution.status = "interrupted"
+        return solution
+
+    monkeypatch.setattr(branch_bound.PairSwitching, "solve", heard)
+    solution = BranchBound().solve(problem, rng=0)
+    assert solution.status == "interrupted"
+    assert len(calls) == 2
+    assert solution.certificate.lower_bound <= enumerated(problem) <= solution.objective * (1 + 1e-9)

@@ -18,7 +18,7 @@ from semisvm.losses import Hinge, SymmetricHinge
 from semisvm.problem import Problem
 from semisvm.solvers import SMO, Genetic, PairSwitching, genetic, smo
 from semisvm.solvers.genetic import Evolution, nearest_first
-from semisvm.solvers.held_labels import Trainer, alone, free_rows, restricted, supervised
+from semisvm.solvers.held_labels import Trainer, free_rows, restricted, supervised
 from semisvm.solvers.limits import Limits
 from semisvm.spaces import Features, Gram
 from test_held_labels import (
@@ -190,7 +190,7 @@ def test_new_rows_take_the_side_of_the_machine_where_it_is_sure(intercept, squar
         random_labels = []
         for parent, number, labels in caught:
             if parent is None:
-                f = SMO(1e-7).solve(alone(problem)).scores[new]
+                f = SMO(1e-7).solve(problem.alone()).scores[new]
             else:
                 at_work = np.r_[search.known, search.order[: count - len(new)]]
                 y = np.zeros(len(problem.signs))
@@ -326,7 +326,7 @@ def test_the_reachable_band_is_what_the_rows_that_wait_can_make_good(balance):
     final = [k for k in range(14) if allowed(problem, np.r_[np.ones(k), -np.ones(13 - k)])]
     for count in (5, 10, 13):
         search._grow(count)
-        low, high = search._reachable(count)
+        low, high = search._reachable()
         assert search.band == (low, high)
         waiting = 13 - count
         for positive in range(count + 1):
@@ -349,7 +349,7 @@ def test_the_reachable_band_with_unequal_weights():
     weight = problem.weights[free_rows(problem)]
     for count in (5, 10, 12):
         search._grow(count)
-        low, high = search._reachable(count)
+        low, high = search._reachable()
         waiting = problem.weights[search.order[count:]].sum()
         assert low == pytest.approx(0.3 * weight.sum() - waiting, abs=1e-6)
         assert high == pytest.approx(0.5 * weight.sum(), abs=1e-6)
@@ -565,7 +565,7 @@ def test_what_is_given_is_not_touched():
 def test_unlabeled_rows_that_cost_nothing_give_the_supervised_machine(intercept, squared, balance):
     problem = partly(23, u=8, balance=balance, intercept=intercept, squared=squared, star=0.0)
     solution = SMALL.solve(problem)
-    expected = SMO(1e-7).solve(alone(problem))
+    expected = SMO(1e-7).solve(problem.alone())
     np.testing.assert_allclose(solution.scores, expected.scores, atol=1e-4)
     assert allowed(problem, solution.labels[free_rows(problem)])
 

@@ -21,13 +21,11 @@ from semisvm.solvers.held_labels import (
     Changes,
     Trainer,
     _carried,
-    alone,
     filled,
     free_rows,
     judged,
     restricted,
     supervised,
-    weights_of,
 )
 from semisvm.solvers.limits import Limits
 from semisvm.solvers.smo import _State
@@ -232,16 +230,16 @@ def test_rows_without_weight_are_not_sought():
     assert len(rows) == 6
     assert not problem.signs[rows].any()
     assert (problem.weights[rows] > 0).all()
-    np.testing.assert_array_equal(weights_of(problem, rows), problem.weights[rows])
+    np.testing.assert_array_equal(problem.weights_of(rows), problem.weights[rows])
     even = partly(0, u=6)
     np.testing.assert_array_equal(free_rows(even), np.flatnonzero(even.signs == 0))
-    np.testing.assert_array_equal(weights_of(even, free_rows(even)), np.ones(6))
+    np.testing.assert_array_equal(even.weights_of(free_rows(even)), np.ones(6))
 
 
 def test_the_problem_of_labeled_rows_and_that_of_held_labels():
     problem = partly(1, balance=Count(0.5))
-    assert alone(problem).unlabeled is None
-    assert alone(problem).balance == Free()
+    assert problem.alone().unlabeled is None
+    assert problem.alone().balance == Free()
     y, cost = held(problem), 3.0 * problem.cost
     whole = filled(problem, y)
     np.testing.assert_array_equal(whole.signs, y)

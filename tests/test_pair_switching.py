@@ -17,7 +17,7 @@ from semisvm.kernels import Kernel
 from semisvm.losses import Hinge, SymmetricHinge
 from semisvm.problem import Problem, imbalance
 from semisvm.solvers import SMO, PairSwitching, pair_switching, smo
-from semisvm.solvers.held_labels import Changes, Trainer, alone, filled, free_rows, supervised
+from semisvm.solvers.held_labels import Changes, Trainer, filled, free_rows, supervised
 from semisvm.solvers.limits import Limits
 from semisvm.spaces import Gram
 from test_held_labels import (
@@ -273,9 +273,9 @@ def test_the_best_labeling_is_not_left():
 @pytest.mark.parametrize("given", [False, True], ids=["no start", "start"])
 def test_unlabeled_rows_that_cost_nothing_give_the_supervised_machine(intercept, squared, balance, given):
     problem = partly(6, u=8, balance=balance, intercept=intercept, squared=squared, star=0.0)
-    start = SMO().solve(alone(problem)) if given else None
+    start = SMO().solve(problem.alone()) if given else None
     solution = EXACT.solve(problem, start)
-    expected = SMO(1e-7).solve(alone(problem))
+    expected = SMO(1e-7).solve(problem.alone())
     np.testing.assert_allclose(solution.scores, expected.scores, atol=1e-5)
     assert solution.objective == pytest.approx(expected.objective, rel=1e-6)
     assert allowed(problem, solution.labels[free_rows(problem)])

@@ -60,6 +60,14 @@ class Problem(NamedTuple):
         rest = ~self.is_labeled
         return bool(rest.any()) if self.weights is None else bool((self.weights[rest] > 0).any())
 
+    def alone(self) -> Problem:
+        """The problem of the labeled rows."""
+        return self._replace(unlabeled=None, balance=Free())
+
+    def weights_of(self, rows: np.ndarray) -> np.ndarray:
+        """Weights of rows in the balance."""
+        return np.ones(len(rows)) if self.weights is None else self.weights[rows]
+
     def shares(self) -> np.ndarray:
         """Weights of the unlabeled rows in a mean: zero on labeled rows, one in sum."""
         weights = np.where(self.is_labeled, 0.0, 1.0 if self.weights is None else self.weights)

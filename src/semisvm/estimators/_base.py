@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _validate
 from .._validate import Labels
-from ..balance import Free
 from ..featuremaps import Mapped
 from ..model_selection.splits import folds_of_distinct_rows
 from ..multiclass import SCHEMES, Task, couple, fit_slope, sigmoid, softmax, votes
@@ -121,7 +120,7 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         guess = None
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self._semi_supervised and (codes < 0).any():
             pairs = [self._problem(method, space, task, weight) for task in self._tasks(codes, weight)]
-            supervised = [pair._replace(unlabeled=None, balance=Free()) for pair in pairs]
+            supervised = [pair.alone() for pair in pairs]
             guess = votes(np.column_stack([s.scores for s in self._solve(method, supervised)]), len(self.classes_))
         tasks = self._tasks(codes, weight, guess)
         return self._solve(method, [self._problem(method, space, task, weight) for task in tasks], progress)

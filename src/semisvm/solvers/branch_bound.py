@@ -130,7 +130,10 @@ class _Search:
         """Better the incumbent by switching."""
         labels = self.first.labels.copy()
         labels[self.rows] = self.tree.best_y
-        better = PairSwitching(SWITCH).solve(self.problem, replace(self.first, labels=labels))
+        left = max(self.end_time - time.perf_counter(), 1e-9) if np.isfinite(self.end_time) else None
+        better = PairSwitching(SWITCH, max_time=left).solve(self.problem, replace(self.first, labels=labels))
+        if better.status == "interrupted":  # Ctrl-C was heard within, and ends the whole search
+            raise KeyboardInterrupt
         if better.status == "converged" and better.objective < self.tree.best[0]:
             self.tree.best[0], self.tree.best_y[:] = better.objective, better.labels[self.rows]
 

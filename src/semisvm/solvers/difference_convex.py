@@ -17,7 +17,7 @@ from ..losses import Squared, SymmetricSquared
 from ..problem import Problem
 from ..solution import Certificate, Solution
 from .label_search import EVEN, labels_by_score, limits_of, weights_of
-from .least_squares import alone, fitted, machine, system_of
+from .least_squares import fitted, machine, system_of
 from .limits import deadline
 
 
@@ -44,8 +44,8 @@ class DifferenceConvex:
         """Step from the supervised machine or from another solution."""
         end = deadline(self.max_time)
         if problem.unlabeled is None or not len(system_of(problem).free):
-            return fitted(alone(problem), callback)
-        first = start if start is not None else fitted(alone(problem))
+            return fitted(problem.alone(), callback)
+        first = start if start is not None else fitted(problem.alone())
         system = system_of(problem)
         form, free = system.form, system.free
         weight = weights_of(problem, system)

@@ -24,7 +24,8 @@ from ..losses import Hinge, SquaredHinge, SymmetricHinge, SymmetricSquaredHinge
 from ..problem import Problem
 from ..solution import Solution
 from ..spaces import in_threads
-from .held_labels import Changes, Trainer, alone, free_rows, restricted, supervised
+from .held_labels import Changes, Trainer, free_rows, restricted, supervised
+from .label_search import labels_in_band
 from .limits import Limits, deadline
 from .pair_switching import PairSwitching
 from .smo import SMO
@@ -126,11 +127,14 @@ class Evolution:
     def __init__(self, problem: Problem, start, solver: Genetic, callback, end: float, rng):
         self.problem, self.solver, self.callback, self.end_time, self.rng = problem, solver, callback, end, rng
         self.known = np.flatnonzero(problem.is_labeled & (problem.cost > 0))
-        self.first = SMO(solver.tol, max_time=solver.max_time).solve(alone(problem))
+        self.first = SMO(solver.tol, max_time=solver.max_time).solve(problem.alone())
         self.order = nearest_first(problem, free_rows(problem), self.known)
         self.start = None if start is None else start.labels[self.order]
         far = self.first.scores[self.order[np.abs(self.first.scores[self.order]).argmax()]]
         self.side = 1.0 if far > 0 else -1.0  # random labels change with the names of the classes
+        self.whole = Changes(problem)
+        ranked = labels_in_band(self.first.scores[self.whole.rows], self.whole.weight, problem.balance)
+        self.whole_band = self.whole.band(ranked)
         self.people: list[Individual] = []
         self.here = 0
         self.trace: list[dict] = []
@@ -157,23 +161,16 @@ class Evolution:
         self.local = restricted(self.problem, rows)
         self.changes = Changes(self.local)
         self.free = slice(len(self.known), len(rows))
-        self.band = self._reachable(count)
+        self.band = self._reachable()
         new = self.order[before:count]
         parents = self.people or [None] * self.solver.population
         self.people = [self._extended(parent, new, number) for number, parent in enumerate(parents)]
         self._judge(self.people)
 
-    def _reachable(self, count: int) -> tuple[float, float]:
+    def _reachable(self) -> tuple[float, float]:
         """Weight of positive working rows from which the whole can still meet its balance."""
-        whole = Changes(self.problem)
-        labels = np.ones(len(whole.rows)) if self.start is None else self.start
-        low, high = whole.band(labels if whole.even else self._fitting(whole))
-        waiting = whole.weight.sum() - self.changes.weight.sum()
-        return low - waiting, high
-
-    def _fitting(self, whole: Changes) -> np.ndarray:
-        """Labels as near to the balance as ranks of the supervised scores get, where weights differ."""
-        return supervised(self.problem, self.solver.tol, None).labels[whole.rows]
+        low, high = self.whole_band
+        return low - (self.whole.weight.sum() - self.changes.weight.sum()), high
 
     def _extended(self, parent: Individual | None, new: np.ndarray, number: int) -> Individual:
         """An individual with new rows; the first follows its machine everywhere."""
@@ -198,8 +195,8 @@ class Evolution:
             return self.first.scores[new]
         a = np.zeros(len(self.problem.signs))
         a[np.r_[self.known, self.order[: len(parent.y) - len(self.known)]]] = parent.trainer.point.a[: len(parent.y)]
-        offset = parent.trainer.scores()[0] - self.problem.space.gram().times(a)[self.known[0]]
-        return self.problem.space.gram().times(a)[new] + offset
+        f = self.problem.space.gram().times(a)
+        return f[new] + parent.trainer.scores()[0] - f[self.known[0]]
 
     # ---------------------------------------------------------------- generations
 

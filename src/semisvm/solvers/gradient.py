@@ -31,7 +31,7 @@ POLISH, POLISH_STEPS = 1e-7, 20
 def supervised(problem: Problem) -> Problem | None:
     """The problem of the labeled rows if no other row has a say, else None."""
     rest = ~problem.is_labeled & (problem.cost > 0)
-    return problem._replace(unlabeled=None, balance=Free()) if problem.unlabeled is None or not rest.any() else None
+    return problem.alone() if problem.unlabeled is None or not rest.any() else None
 
 
 def path(problem: Problem, levels: list[tuple[float, Level]], solver, callback) -> Walk:

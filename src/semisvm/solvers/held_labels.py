@@ -29,16 +29,6 @@ def free_rows(problem: Problem) -> np.ndarray:
     return np.flatnonzero(~problem.is_labeled & there)
 
 
-def weights_of(problem: Problem, rows: np.ndarray) -> np.ndarray:
-    """Weights of rows in the balance."""
-    return np.ones(len(rows)) if problem.weights is None else problem.weights[rows]
-
-
-def alone(problem: Problem) -> Problem:
-    """The problem of the labeled rows."""
-    return problem._replace(unlabeled=None, balance=Free())
-
-
 def filled(problem: Problem, y: np.ndarray, cost: np.ndarray | None = None) -> Problem:
     """The problem with labels on all rows, and with other costs if they are given."""
     return problem._replace(signs=y, cost=problem.cost if cost is None else cost, unlabeled=None, balance=Free())
@@ -136,10 +126,10 @@ def with_bound(solution: Solution, bound: float) -> Solution:
 
 def supervised(problem: Problem, tol: float, max_time: float | None, callback=None) -> Solution:
     """The machine of the labeled rows, with labels in the balance on the others."""
-    solution = SMO(tol, max_time=max_time).solve(alone(problem), callback=callback)
+    solution = SMO(tol, max_time=max_time).solve(problem.alone(), callback=callback)
     rows = free_rows(problem)
     if len(rows) and problem.unlabeled is not None:
-        solution.labels[rows] = labels_in_band(solution.scores[rows], weights_of(problem, rows), problem.balance)
+        solution.labels[rows] = labels_in_band(solution.scores[rows], problem.weights_of(rows), problem.balance)
     return solution
 
 
@@ -158,7 +148,7 @@ class Changes:
 
     def __init__(self, problem: Problem):
         self.rows = free_rows(problem)
-        self.weight = weights_of(problem, self.rows)
+        self.weight = problem.weights_of(self.rows)
         self.even = bool(np.all(self.weight == self.weight[0])) if len(self.rows) else True
         self.problem = problem
 

@@ -20,7 +20,7 @@ from ..losses import Squared, SymmetricSquared
 from ..problem import Problem
 from ..solution import Certificate, Solution
 from .label_search import LabelSearch, limits_of, weights_of
-from .least_squares import System, alone, fitted, machine, system_of
+from .least_squares import System, fitted, machine, system_of
 from .scip import package
 
 TRIED_ROWS = 18  # all labels of so many rows are tried in a blink
@@ -65,8 +65,8 @@ class IntegerQuadratic:
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Fix the confident rows, search, then prove or bound."""
         if problem.unlabeled is None or not len(system_of(problem).free):
-            solution = fitted(alone(problem), callback)
-            system = system_of(alone(problem))
+            solution = fitted(problem.alone(), callback)
+            system = system_of(problem.alone())
             solution.facts.update(_evidence(system, problem.signs[system.rows]))
             return solution
         inner = self._with_confident(problem) if self.confident is not None else problem
@@ -99,7 +99,7 @@ class IntegerQuadratic:
 
     def _with_confident(self, problem: Problem) -> Problem:
         """The problem with the labels of confident rows near labeled ones given, and the balance of what is left."""
-        first = fitted(alone(problem))
+        first = fitted(problem.alone())
         gram = problem.space.gram()
         diagonal, known = gram.diagonal(), np.flatnonzero(problem.is_labeled & (problem.cost > 0))
         rest = np.flatnonzero(~problem.is_labeled & (problem.cost > 0))

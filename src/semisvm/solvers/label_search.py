@@ -18,7 +18,7 @@ from ..losses import Squared, SymmetricSquared
 from ..problem import Problem
 from ..solution import Certificate, Solution
 from ..spaces import in_threads, threads
-from .least_squares import System, Taking, alone, fitted, machine, system_of
+from .least_squares import System, Taking, fitted, machine, system_of
 from .limits import deadline
 
 DRIFTED = 10_000  # flips after which the best labeling is looked at afresh before the search ends
@@ -79,8 +79,7 @@ def limits_of(balance: tuple, weight: np.ndarray, y: np.ndarray | None = None) -
 
 def weights_of(problem: Problem, system: System | Taking) -> np.ndarray:
     """Weights in the balance of the rows to be labeled."""
-    rows = system.rows[system.free]
-    return np.ones(len(rows)) if problem.weights is None else problem.weights[rows]
+    return problem.weights_of(system.rows[system.free])
 
 
 @dataclass(frozen=True)
@@ -113,8 +112,8 @@ class LabelSearch:
         """Search from the labels of the supervised machine or of another solution."""
         end = deadline(self.max_time)
         if problem.unlabeled is None or not len(system_of(problem).free):
-            return fitted(alone(problem), callback)
-        first = start if start is not None else fitted(alone(problem))
+            return fitted(problem.alone(), callback)
+        first = start if start is not None else fitted(problem.alone())
         system = system_of(problem)
         f = first.scores[system.rows[system.free]]
         weight = weights_of(problem, system)

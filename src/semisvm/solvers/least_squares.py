@@ -129,11 +129,6 @@ def machine(problem: Problem, system: System, y: np.ndarray, soft: bool = False,
     return Solution(coef, b, f, labels, value, multipliers=dual, dual=dual, **told)
 
 
-def alone(problem: Problem) -> Problem:
-    """The problem of the labeled rows."""
-    return problem._replace(unlabeled=None, balance=Free())
-
-
 def fitted(problem: Problem, callback=None) -> Solution:
     """The machine of the labeled rows.
 

@@ -24,7 +24,7 @@ from ..problem import Problem
 from ..solution import Certificate, Solution
 from ..spaces import Gram, submatrix
 from .label_search import EVEN, limits_of, weights_of
-from .least_squares import Taking, alone, fitted, machine, need_memory, system_of, taking_part
+from .least_squares import Taking, fitted, machine, need_memory, system_of, taking_part
 from .limits import deadline
 
 PANEL = 64
@@ -61,7 +61,7 @@ class Progressive:
             need_memory(len(taking.rows), problem.space.gram().dtype.itemsize)
             if isinstance(problem.space, Gram) and problem.space.fits:
                 _ = problem.space.whole  # the first machine finds its part of it there
-        first = fitted(alone(problem), None if len(taking.free) else callback)
+        first = fitted(problem.alone(), None if len(taking.free) else callback)
         if not len(taking.free):
             return first
         rest = _Rest(problem, taking, first)

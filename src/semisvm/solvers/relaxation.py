@@ -354,7 +354,7 @@ def _rounded(problem, changes, relaxed, first, start, rng, end) -> Solution:
         found = PairSwitching(1e-4, max_time=left).solve(problem, replace(first, labels=labels))
         if best is None or found.objective < best.objective:
             best = found
-        if time.perf_counter() > end:
+        if time.perf_counter() > end or found.status == "interrupted":
             break
     return best
 

@@ -20,7 +20,7 @@ from ..linalg import box_qp
 from ..losses import Squared, SymmetricSquared
 from ..problem import Problem
 from ..solution import Certificate, Solution
-from .least_squares import alone, fitted, machine, need_memory, system_of
+from .least_squares import fitted, machine, need_memory, system_of
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class SafeProjection:
 
     def solve(self, problem: Problem, start: Solution | None = None, callback=None, rng=None) -> Solution:
         """Project; no balance is kept, for the promise holds over all labels."""
-        first = fitted(alone(problem), callback)
+        first = fitted(problem.alone(), callback)
         if problem.unlabeled is None or not len(system_of(problem).free):
             return first
         system = system_of(problem)

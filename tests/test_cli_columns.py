@@ -11,7 +11,7 @@ from semisvm.cli.features import UnitVariance, frame, transformer
 from semisvm.cli.methods import find_method, methods
 from semisvm.cli.target import parse_balance
 from semisvm.cli.writing import whole_file
-from semisvm.estimators import ESTIMATORS
+from semisvm.estimators import ESTIMATORS, WRAPPERS
 
 RNG = np.random.default_rng(0)
 VOCABULARY = ["red", "green", "blue", "dog", "cat", "runs", "sleeps", "eats", "slowly"]
@@ -187,8 +187,8 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
 
 
 def test_methods_come_from_the_registry():
-    assert set(methods().values()) == set(ESTIMATORS.values())
-    assert {"cccp", "svm", "ramp"} <= set(methods())
+    assert set(methods().values()) == {*ESTIMATORS.values(), *WRAPPERS.values()}
+    assert {"cccp", "svm", "ramp", "self-training", "help-training"} <= set(methods())
     planned = (
         "SVM RampSVM LSSVM SparseLSSVM CCCPTSVM SwitchingTSVM MultiSwitchTSVM AnnealingTSVM SDPTSVM SwitchingLSSVM "
         "DCLSSVM LocalSearchRLSC SelfTraining S3VM SemiSVM"
@@ -197,7 +197,7 @@ def test_methods_come_from_the_registry():
         "svm ramp ls sparse-ls cccp switching multi-switch annealing sdp switching-ls dc-ls local-search-rlsc "
         "self-training s3vm semi"
     )
-    for name, cls in ESTIMATORS.items():
+    for name, cls in (ESTIMATORS | WRAPPERS).items():
         assert find_method(name) is cls
     assert find_method("CCCP-TSVM") is ESTIMATORS["CCCPTSVM"]
     with pytest.raises(Refusal, match="--method nosuch is not known; pass one of svm, ramp, ls"):

@@ -7,7 +7,7 @@ import pytest
 
 import semisvm
 from semisvm import datasets, model_selection
-from semisvm.estimators import ESTIMATORS
+from semisvm.estimators import ESTIMATORS, WRAPPERS
 from semisvm.solvers import SOLVERS
 
 PUBLIC = {
@@ -46,4 +46,4 @@ def test_public_methods_document_their_parameters(name):
 
 
 def test_the_registry_is_public():
-    assert set(ESTIMATORS) <= set(semisvm.__all__)
+    assert {*ESTIMATORS, *WRAPPERS} <= set(semisvm.__all__)

@@ -11,10 +11,23 @@ from scipy import optimize, sparse, stats
 
 from judges import minimise_qp
 from semisvm.kernels import Kernel
-from semisvm.linalg import Dense, LowRank, Spectrum, box_qp, dense, flips, grow, labelings, lower_bound, lowrank, shrink
+from semisvm.linalg import (
+    Dense,
+    Growing,
+    LowRank,
+    Spectrum,
+    box_qp,
+    dense,
+    flips,
+    growth,
+    labelings,
+    lower_bound,
+    lowrank,
+    shrink,
+)
 from semisvm.losses import Squared
 from semisvm.problem import Problem, objective
-from semisvm.spaces import Features, Gram
+from semisvm.spaces import Features, Gram, in_threads
 
 N, RANK = 40, 4
 SMALL, FEW = 12, 10  # rows where every row is left out, or unlabeled
@@ -88,7 +101,7 @@ def refit(K, cost, y, intercept, kept):
 
 def assert_close(found, expected, tolerance=1e-10):
     expected = np.asarray(expected)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max()))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max(initial=1.0))
 
 
 # ---- forms ----
@@ -716,38 +729,157 @@ def test_tiles_are_mirrored_in_python_too():
 # ---- inverses that grow and shrink ----
 
 
-@pytest.mark.parametrize("with_border", [False, True])
-def test_an_inverse_follows_rows_that_come_and_go(with_border):
-    rng = np.random.default_rng(9)
-    Z, cost = features(60, 5), costs(60)
-    A = bordered(Z @ Z.T, cost, with_border)
-    border = [60] if with_border else []  # the border stands first and is never let go
-    inside = border + list(range(2))
-    inverse = np.linalg.inv(A[np.ix_(inside, inside)])
-    for _ in range(200):
-        outside = np.setdiff1d(np.arange(60), inside)
-        if len(inside) < 20 or (rng.random() < 0.5 and len(outside)):
-            new = rng.permutation(outside)[: rng.integers(1, 5)]
-            inverse = grow(inverse, A[np.ix_(inside, new)], A[np.ix_(new, new)])
-            inside += list(new)
-        else:
-            gone = rng.permutation(np.arange(len(border), len(inside)))[: rng.integers(1, 5)]
-            inverse = shrink(inverse, gone)
-            inside = [row for place, row in enumerate(inside) if place not in gone]
+with_or_without_border = pytest.mark.parametrize("with_border", [False, True], ids=["plain", "bordered"])
+
+
+def growable(n, with_border, rank=5, seed=0):
+    """A matrix to grow into, its border first."""
+    A = bordered(features(n, rank, seed) @ features(n, rank, seed).T, costs(n), with_border)
+    order = np.r_[n, :n] if with_border else np.arange(n)
+    return A[np.ix_(order, order)]
+
+
+def add_block(growing, A, size):
+    here, end = growing.size, growing.size + size
+    return growing.add(A[:here, here:end], A[here:end, here:end])
+
+
+@with_or_without_border
+def test_an_inverse_follows_hundreds_of_rows_that_come(with_border):
+    rng, A = np.random.default_rng(9), growable(650, with_border)
+    growing, added = Growing(len(A)), 0
+    add_block(growing, A, 3)  # the border is no matrix of its own
+    while growing.size < len(A):
+        add_block(growing, A, min(int(rng.integers(1, 4)), len(A) - growing.size))
+        added += 1
+        if added % 100 == 0:
+            assert_close(growing.inverse, np.linalg.inv(A[: growing.size, : growing.size]), tolerance=1e-9)
+    assert added > 300
+    assert growing.size == len(A)
+    assert_close(growing.inverse, np.linalg.inv(A), tolerance=1e-9)
+    assert_close(growing.inverse @ A, np.eye(len(A)), tolerance=1e-9)
+
+
+@with_or_without_border
+def test_an_inverse_follows_rows_that_go(with_border):
+    rng, A = np.random.default_rng(9), growable(80, with_border)
+    inside, inverse = np.arange(len(A)), np.linalg.inv(A)
+    while len(inside) > 10:
+        gone = 1 + rng.permutation(len(inside) - 1)[: rng.integers(1, 5)]  # a border is never let go
+        inverse, inside = shrink(inverse, gone), np.delete(inside, gone)
         assert_close(inverse, np.linalg.inv(A[np.ix_(inside, inside)]), tolerance=1e-9)
 
 
+def backwards(task, items):
+    for item in reversed(items):
+        task(item)
+
+
+@with_or_without_border
+@pytest.mark.parametrize("tile", [1, 7, 8, 1000])
+@pytest.mark.parametrize("waiting", [1, 5])
+@pytest.mark.parametrize("spread", [None, backwards, in_threads])
+def test_blocks_of_any_size_cross_the_tiles_and_those_that_wait(with_border, tile, waiting, spread, monkeypatch):
+    monkeypatch.setattr(growth, "TILE", tile)
+    monkeypatch.setattr(growth, "WAITING", waiting)
+    sizes = [3, 1, 1, 9, 5, 2, 3, 6, 1, 4, 4, 7, 1, 8, 1, 5, 5, 1]
+    A = growable(sum(sizes) - with_border, with_border)
+    growing, right = Growing(len(A), spread), np.random.default_rng(3).standard_normal((len(A), 4))
+    for number, size in enumerate(sizes):
+        add_block(growing, A, size)
+        here = growing.size
+        expected = np.linalg.inv(A[:here, :here])
+        assert_close(growing.times(right[:here]), expected @ right[:here], tolerance=1e-9)
+        assert_close(growing.diagonal(), expected.diagonal(), tolerance=1e-9)
+        if number % 4 == 3:  # which puts in what waits
+            assert_close(growing.inverse, expected, tolerance=1e-9)
+            assert_close(growing.times(right[:here]), expected @ right[:here], tolerance=1e-9)
+            assert_close(growing.diagonal(), expected.diagonal(), tolerance=1e-9)
+
+
+@with_or_without_border
+def test_products_and_the_diagonal_are_right_before_anything_is_settled(with_border):
+    A, right = growable(40, with_border), labels(41, 3)
+    growing = Growing(60)
+    for size in (4, 1, 20, 7):
+        add_block(growing, A, size)
+        right_here = right[: growing.size]
+        expected = np.linalg.inv(A[: growing.size, : growing.size])
+        assert_close(growing.times(right_here), expected @ right_here, tolerance=1e-10)
+        assert_close(growing.diagonal(), expected.diagonal(), tolerance=1e-10)
+        assert not growing._buffer[4:].any()
+    settled = growing.inverse
+    assert growing._buffer[4 : growing.size, 0].all()
+    assert_close(settled, expected, tolerance=1e-10)
+    assert_close(growing.times(right_here), settled @ right_here, tolerance=1e-12)
+    assert_close(growing.diagonal(), settled.diagonal(), tolerance=1e-12)
+
+
+def test_a_block_larger_than_all_that_may_wait():
+    A = growable(300, False)
+    growing, spread = Growing(300, lambda task, items: spread.append(items) or backwards(task, items)), []
+    for size in (5, growth.WAITING + 1, 2, growth.WAITING, 300 - 2 * growth.WAITING - 8):
+        add_block(growing, A, size)
+        expected = np.linalg.inv(A[: growing.size, : growing.size])
+        assert_close(growing.times(np.eye(growing.size)), expected, tolerance=1e-10)
+        assert_close(growing.diagonal(), expected.diagonal(), tolerance=1e-10)
+    assert growing.size == 300
+    assert_close(growing.inverse, expected, tolerance=1e-10)
+    assert spread[-1][-1].stop == 300
+
+
+@with_or_without_border
+def test_solutions_follow_a_growth(with_border):
+    A, right = growable(60, with_border), labels(61, 3)
+    growing = Growing(len(A))
+    x = np.zeros((0, 3))
+    for size in (3, 1, 10, 4, 30):
+        here, end = growing.size, growing.size + size
+        B, D = A[:here, here:end], A[here:end, here:end]
+        before = np.linalg.inv(A[:here, :here])
+        V, T = growing.add(B, D)
+        assert_close(V, before @ B)
+        assert_close(T, np.linalg.inv(D - B.T @ before @ B))
+        np.testing.assert_array_equal(T, T.T)
+        d = T @ (right[here:end] - B.T @ x)
+        x = np.vstack([x - V @ d, d])
+        assert_close(x, np.linalg.solve(A[:end, :end], right[:end]))
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_a_cleared_inverse_grows_again(settled):
+    first, second = growable(50, False), growable(45, False, rank=3, seed=4)
+    growing = Growing(50)
+    for size in (20, 10, 20):
+        add_block(growing, first, size)
+    assert not settled or growing.inverse.any()
+    growing.clear()
+    assert growing.size == 0
+    assert growing.inverse.shape == (0, 0)
+    for size in (2, 30, 5, 8):
+        add_block(growing, second, size)
+        expected = np.linalg.inv(second[: growing.size, : growing.size])
+        assert_close(growing.times(np.eye(growing.size)), expected)
+        assert_close(growing.diagonal(), expected.diagonal())
+    assert_close(growing.inverse, np.linalg.inv(second))
+
+
 def test_an_inverse_grows_from_nothing_and_is_left_as_it_was():
-    A = bordered(features(6) @ features(6).T, costs(6), False)
-    first = grow(np.zeros((0, 0)), np.zeros((0, 2)), A[:2, :2])
+    A = growable(6, False)
+    growing = Growing(6)
+    add_block(growing, A, 2)
+    first = growing.inverse
     kept = first.copy()
-    grown = grow(first, A[:2, 2:], A[2:, 2:])
+    add_block(growing, A, 4)
+    grown = growing.inverse
     assert_close(grown, np.linalg.inv(A))
     np.testing.assert_array_equal(first, kept)
     np.testing.assert_array_equal(grown, grown.T)
     whole = grown.copy()
     assert_close(shrink(grown, np.array([4, 2, 3, 5])), first)
     np.testing.assert_array_equal(grown, whole)
+    grown[:] = 0.0
+    assert_close(growing.inverse, whole)
 
 
 # ---- box QPs ----

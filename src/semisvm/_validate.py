@@ -142,6 +142,18 @@ def at_least_two(found: np.ndarray, marker: Any, dropped: bool = False) -> None:
     raise ValueError(f"y holds only one class, {only!r},{beside}{where}; two or more are needed. {hint}")
 
 
+def with_weight(labels: Labels, kept: np.ndarray, marker: Any) -> Labels:
+    """The classes found on rows of positive weight, and the codes of those rows."""
+    found = np.unique(labels.codes[kept])
+    found = found[found >= 0]
+    if not len(found):
+        raise ValueError("no labeled row has a positive weight; at least one of each class is needed.")
+    at_least_two(labels.classes[found], marker, dropped=len(found) < len(labels.classes))
+    codes = np.full(len(labels.codes), -1)
+    codes[kept] = np.where(labels.codes[kept] < 0, -1, np.searchsorted(found, labels.codes[kept]))
+    return Labels(labels.classes[found], codes)
+
+
 def table(estimator, X, reset: bool, precomputed: bool = False):
     """Rows as a dense array or CSR of float64 or float32, finite, with the columns seen in fit."""
     try:

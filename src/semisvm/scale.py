@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
 from . import kernels
 from .kernels import Kernel
 
 SAMPLE = 1000
+FARTHEST = 20.0  # exp(-20) is the least that a window gives to the nearest row of a typical one
 
 
 def _sample(X, weights: np.ndarray):
@@ -102,3 +105,33 @@ def total_variance(kernel: Kernel, X, weights: np.ndarray) -> float:
         rows = kernels.rows(kernel, X, np.float64)
         K, w = kernels.block(kernel, rows, rows), weights / weights.sum()
     return float(w @ K.diagonal() - w @ K @ w)
+
+
+def window(X) -> float:
+    """The gamma of Gaussian windows under which rows that are left out are most likely.
+
+    Maximises the sum over rows i of log mean over j != i of (gamma/pi)^(d/2) exp(-gamma ||x_i - x_j||^2), over at most
+    ``SAMPLE`` rows, no two of them equal; gamma stays where windows reach some other row.
+    """
+    X, _ = _centred_sample(X, np.ones(X.shape[0]))
+    squared = Kernel("linear")
+    rows = kernels.rows(squared, X, np.float64)
+    product = kernels.block(squared, rows, rows)
+    norm = product.diagonal().copy()
+    distance = np.maximum(norm[:, None] + norm - 2.0 * product, 0.0)
+    noise = 1e-12 * max(float(norm.max(initial=0.0)), np.finfo(float).tiny)
+    first = np.array([not (distance[i, :i] <= noise).any() for i in range(len(norm))])
+    distance = distance[np.ix_(first, first)]
+    if len(distance) < 2:
+        return 1.0
+    np.fill_diagonal(distance, np.inf)
+    nearest = float(np.median(distance.min(axis=1)))
+    farthest = float(distance[np.isfinite(distance)].max())
+    half = 0.5 * X.shape[1]
+
+    def unlikely(log_gamma: float) -> float:
+        gamma = np.exp(log_gamma)
+        return -float(half * len(distance) * log_gamma + logsumexp(-gamma * distance, axis=1).sum())
+
+    bounds = (np.log(0.1 / farthest), np.log(FARTHEST / nearest))
+    return float(np.exp(minimize_scalar(unlikely, bounds=bounds, method="bounded").x))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from ..estimators import ESTIMATORS
+from ..estimators import ESTIMATORS, WRAPPERS
 from . import Refusal
 
 
@@ -32,9 +32,9 @@ def methods(registry: dict[str, type] | None = None) -> dict[str, type]:
     Parameters
     ----------
     registry : dict, optional
-        Estimators by class name; ``ESTIMATORS`` if None.
+        Estimators by class name; ``ESTIMATORS`` and ``WRAPPERS`` if None.
     """
-    return {short_name(name): cls for name, cls in (ESTIMATORS if registry is None else registry).items()}
+    return {short_name(name): cls for name, cls in ((ESTIMATORS | WRAPPERS) if registry is None else registry).items()}
 
 
 def find_method(name: str) -> type:

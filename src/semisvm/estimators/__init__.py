@@ -1,4 +1,4 @@
-"""One class per published method; ``ESTIMATORS`` lists them by name."""
+"""One class per published method: ``ESTIMATORS`` lists the machines by name, ``WRAPPERS`` those around another one."""
 
 from .bayesian import BayesianLSSVM
 from .combinatorial import GeneticTSVM, SwitchingTSVM
@@ -8,6 +8,7 @@ from .label_search import LocalSearchRLSC, SwitchingLSSVM
 from .least_squares import LSSVM, SparseLSSVM
 from .programs import ConcaveLPTSVM, MixedIntegerTSVM
 from .self_labeling import DCLSSVM, ProgressiveLSSVM
+from .self_training import HelpTraining, SelfTraining
 from .smooth import ContinuationTSVM, GradientTSVM
 from .supervised import SVM, RampSVM
 from .svmlin import AnnealingTSVM, MultiSwitchTSVM
@@ -40,4 +41,6 @@ ESTIMATORS: dict[str, type] = {
     )
 }
 
-__all__ = [*ESTIMATORS, "ESTIMATORS"]
+WRAPPERS: dict[str, type] = {cls.__name__: cls for cls in (SelfTraining, HelpTraining)}
+
+__all__ = [*ESTIMATORS, *WRAPPERS, "ESTIMATORS", "WRAPPERS"]

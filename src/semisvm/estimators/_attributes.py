@@ -37,6 +37,7 @@ class Attributes:
         self.objective_path_ = paths[0] if one else paths
         self.certificate_ = solutions[0].certificate if one else [s.certificate for s in solutions]
         self.converged_ = all(s.status == "converged" for s in solutions)
+        self._interrupted_ = any(s.status == "interrupted" for s in solutions)
         self.n_iter_ = solutions[0].n_iter if one else np.array([s.n_iter for s in solutions])
         self.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
         self.intercept_ = np.array([s.intercept for s in solutions])

@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _validate
-from .._validate import Labels
 from ..featuremaps import Mapped
 from ..model_selection.splits import folds_of_distinct_rows
 from ..multiclass import SCHEMES, Task, couple, fit_slope, sigmoid, softmax, votes
@@ -65,7 +64,7 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
             raise ValueError(f"X has {n} rows and y has {len(labels.codes)} values; pass one label per row.")
         weight = _validate.weights(sample_weight, n)
         kept = np.flatnonzero(weight > 0 if self._semi_supervised else (weight > 0) & labels.known)
-        labels = self._with_weight(labels, kept)
+        labels = _validate.with_weight(labels, kept, self.unlabeled)
         self.classes_ = labels.classes
         rows = X if len(kept) == n else X[np.ix_(kept, kept)] if precomputed else X[kept]
         if precomputed:
@@ -87,17 +86,6 @@ class Machine(CallbackSupportMixin, Attributes, Parameters, ClassifierMixin, Bas
         if self._semi_supervised:
             self._keep_labeled(X, labels, sample_weight)
         return self
-
-    def _with_weight(self, labels: Labels, kept: np.ndarray) -> Labels:
-        """The classes found on rows of positive weight, and the codes of those rows."""
-        found = np.unique(labels.codes[kept])
-        found = found[found >= 0]
-        if not len(found):
-            raise ValueError("no labeled row has a positive weight; at least one of each class is needed.")
-        _validate.at_least_two(labels.classes[found], self.unlabeled, dropped=len(found) < len(labels.classes))
-        codes = np.full(len(labels.codes), -1)
-        codes[kept] = np.where(labels.codes[kept] < 0, -1, np.searchsorted(found, labels.codes[kept]))
-        return Labels(labels.classes[found], codes)
 
     def _say_cost(self, space) -> None:
         if isinstance(space, Mapped):

@@ -35,6 +35,33 @@ def fewer_with_labels(n_labeled: float) -> float:
     return float(10.0 ** np.interp(np.log(max(n_labeled, 1.0)), np.log([FEW, MANY]), [1.0, 0.0]))
 
 
+def shares(given: Any, classes: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+    """Shares of the classes among the unlabeled rows, from what ``balance`` takes and the weights of labeled rows."""
+    k = len(classes)
+    if given is None or (isinstance(given, str) and given == "labeled"):
+        return labeled / labeled.sum()
+    if isinstance(given, Mapping):
+        return _mapped_shares(given, classes.tolist())
+    if not isinstance(given, numbers.Real) or isinstance(given, bool):
+        raise ValueError(
+            f"balance={given!r} is not allowed; balance takes 'labeled', None, the share of "
+            f"{classes[-1]!r} among the unlabeled rows, or a mapping from class to share."
+        )
+    if k > 2:
+        raise ValueError(f"balance={given!r} is one share and y holds {k} classes; pass a mapping from class to share.")
+    share = _validate.number("balance", given, 0.0, 1.0, closed="both")
+    return np.array([1.0 - share, share])
+
+
+def _mapped_shares(given: Mapping, names: list) -> np.ndarray:
+    if set(given) != set(names):
+        raise ValueError(
+            f"balance names the classes {sorted(given, key=str)} and y holds {names}; give one share for each class."
+        )
+    values = [_validate.number(f"balance[{c!r}]", given[c], 0.0, closed="low") for c in names]
+    return np.array(values) / _validate.number("the sum of the shares in balance", sum(values), low=0.0)
+
+
 class Method(NamedTuple):
     """What a named class chooses."""
 
@@ -176,34 +203,8 @@ class Parameters:
 
     def _shares(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Wanted share of each class among the unlabeled rows."""
-        k = len(self.classes_)
-        labeled = np.array([weight[codes == c].sum() for c in range(k)])
-        given = getattr(self, "balance", None)
-        if given is None or (isinstance(given, str) and given == "labeled"):
-            return labeled / labeled.sum()
-        if isinstance(given, Mapping):
-            return self._mapped_shares(given)
-        if not isinstance(given, numbers.Real) or isinstance(given, bool):
-            raise ValueError(
-                f"balance={given!r} is not allowed; balance takes 'labeled', None, the share of "
-                f"{self.classes_[-1]!r} among the unlabeled rows, or a mapping from class to share."
-            )
-        if k > 2:
-            raise ValueError(
-                f"balance={given!r} is one share and y holds {k} classes; pass a mapping from class to share."
-            )
-        share = _validate.number("balance", given, 0.0, 1.0, closed="both")
-        return np.array([1.0 - share, share])
-
-    def _mapped_shares(self, given: Mapping) -> np.ndarray:
-        names = self.classes_.tolist()
-        if set(given) != set(names):
-            raise ValueError(
-                f"balance names the classes {sorted(given, key=str)} and y holds {names}; give one share for each "
-                "class."
-            )
-        values = [_validate.number(f"balance[{c!r}]", given[c], 0.0, closed="low") for c in names]
-        return np.array(values) / _validate.number("the sum of the shares in balance", sum(values), low=0.0)
+        labeled = np.array([weight[codes == c].sum() for c in range(len(self.classes_))])
+        return shares(getattr(self, "balance", None), self.classes_, labeled)
 
     def _problem(self, method: Method, space, task: Task, weight: np.ndarray) -> Problem:
         """A task as a problem in a space, with costs and balance as numbers."""

@@ -13,9 +13,20 @@ eigenvectors that serve every C at once.
 from .boxqp import box_qp, lower_bound
 from .dense import Dense
 from .form import Form
-from .growth import grow, shrink
+from .growth import Growing, shrink
 from .labelings import Labelings, labelings
 from .lowrank import LowRank
 from .spectrum import Spectrum
 
-__all__ = ["Dense", "Form", "Labelings", "LowRank", "Spectrum", "box_qp", "grow", "labelings", "lower_bound", "shrink"]
+__all__ = [
+    "Dense",
+    "Form",
+    "Growing",
+    "Labelings",
+    "LowRank",
+    "Spectrum",
+    "box_qp",
+    "labelings",
+    "lower_bound",
+    "shrink",
+]

@@ -125,6 +125,17 @@ def test_rounds_go_as_by_hand(classes, n_candidates, eps, decay, rank):
     np.testing.assert_allclose(quick.confidence_, sure, rtol=1e-7)
 
 
+@pytest.mark.parametrize("kind", [LSSVM, SVM])
+def test_machines_of_pairs_of_classes_go_as_by_hand(kind):
+    X, _, y = data(3, n=50, n_labeled=12)
+    inner = kind(2.0, gamma=0.4, multiclass="ovo", coupling="pwc1")
+    fitted = HelpTraining(inner, n_candidates=4, eps=0.2, bandwidth=0.4).fit(X, y)
+    labels, step, sure = by_hand(inner, X, y, 0.4, [4] * 3, 0.2, 0.9)
+    np.testing.assert_array_equal(fitted.labeled_iter_, step)
+    np.testing.assert_array_equal(fitted.transduction_, labels)
+    np.testing.assert_allclose(fitted.confidence_, sure, atol=1e-9)
+
+
 def test_about_a_hundredth_of_the_rows_is_looked_at_if_nobody_says_how_many():
     X, _, y = data(n=560, n_labeled=40)
     assert HelpTraining(max_iter=1, eps=0.0).fit(X, y).trace_[0]["labeled"] == 6
@@ -231,8 +242,10 @@ def test_the_rounds_keep_the_shares_to_a_row(wrapper, inner, classes, balance, c
     np.testing.assert_array_equal(np.bincount(fitted.transduction_[y == -1] - 1, minlength=classes), counts)
 
 
-@pytest.mark.parametrize("classes, left", [(2, [20, 28]), (2, [48, 0]), (3, [12, 16, 20]), (3, [24, 0, 24])])
-@pytest.mark.parametrize("eps, count", [(0.05, 4), (2.0, 4), (0.05, 48)])
+@pytest.mark.parametrize(
+    "classes, left", [(2, [20, 28]), (2, [48, 0]), (3, [12, 16, 20]), (3, [30, 9, 9]), (3, [24, 0, 24])]
+)
+@pytest.mark.parametrize("eps, count", [(0.05, 4), (2.0, 4), (0.0, 48)])
 def test_rounds_with_a_balance_go_as_by_hand(classes, left, eps, count):
     X, _, y = data(classes, n=60, n_labeled=12)
     given = {"n_candidates": count, "eps": eps, "bandwidth": 0.4}

@@ -6,17 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from semisvm.estimators._rounds import (
-    Confident,
-    Helped,
-    Limit,
-    Room,
-    Verdict,
-    by_lead,
-    label_in_rounds,
-    lowered,
-    verdict,
-)
+from semisvm.estimators._choices import Confident, Helped, Room, Verdict, by_lead, lowered, verdict
+from semisvm.estimators._rounds import Limit, label_in_rounds
 
 UNLIMITED = Limit()
 

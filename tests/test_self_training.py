@@ -411,7 +411,9 @@ def test_single_precision_is_enough(wrapper):
     np.testing.assert_allclose(fitted.decision_function(X), expected.decision_function(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("inner", [LSSVM(3.0), SVM(3.0, tol=1e-7), RidgeClassifier()], ids=["LSSVM", "SVM", "Ridge"])
+@pytest.mark.parametrize(
+    "inner", [LSSVM(3.0, gamma="median"), SVM(3.0, tol=1e-7), RidgeClassifier()], ids=["LSSVM", "SVM", "Ridge"]
+)
 @CLASSES
 @BOTH
 def test_a_row_of_no_weight_is_not_there(wrapper, classes, inner):

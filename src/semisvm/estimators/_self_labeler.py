@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,10 +17,11 @@ from .. import _validate
 from .._validate import Labels
 from ..solvers.limits import deadline
 from ._base import Machine
+from ._choices import Room
 from ._learners import Grown, Refitted, columns_of, fitted, settled, space_to_grow, table_of
 from ._parameters import shares
 from ._progress import CallbackSupportMixin, Progress, with_callbacks
-from ._rounds import Limit, Room, Rounds, label_in_rounds
+from ._rounds import Limit, Rounds, label_in_rounds
 from .least_squares import LSSVM
 
 ENDED = {
@@ -60,6 +61,30 @@ class Inside:
         if self.space is not None and not probability:
             return Grown(self.estimator, self.space, self.weight, len(classes))
         return Refitted(self.estimator, self.X, self.weight, classes, lead=not probability)
+
+
+class Task(NamedTuple):
+    """What is labeled in one run of rounds.
+
+    Attributes
+    ----------
+    codes : int array of shape (n,)
+        Given classes, -1 where there is none.
+    classes : array of shape (k,)
+        Their names.
+    counts : int array of shape (k,) or None
+        Candidates of each class.
+    shares : array of shape (k,) or None
+        Of the classes among the unlabeled rows, where a balance is asked for.
+    n_open : int
+        Rows that may get a label.
+    """
+
+    codes: np.ndarray
+    classes: np.ndarray
+    counts: np.ndarray | None
+    shares: np.ndarray | None
+    n_open: int
 
 
 def _inner_has(name: str):
@@ -134,7 +159,7 @@ class SelfLabeler(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _choice(self, inside: Inside, k: int, counts: np.ndarray | None):
         """Which rows are looked at, and which are sure enough."""
-        raise NotImplementedError
+        raise AttributeError(f"{type(self).__name__} names no way to choose rows.")
 
     def _counts(self, k: int, n_open: int) -> np.ndarray | None:
         """Candidates of each class, where a method has them."""
@@ -142,52 +167,64 @@ class SelfLabeler(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     # ---------------------------------------------------------------- rounds
 
-    def _run(self, inside: Inside, codes: np.ndarray) -> None:
-        """One run of rounds for all classes, or one for every class against the rest."""
+    def _tasks(self, inside: Inside, codes: np.ndarray) -> list[Task]:
+        """One task for all classes, or one for every class against the rest."""
         k = len(self.classes_)
-        part = inside.weight > 0
-        n_open = int((part & (codes < 0)).sum())
-        counts = self._counts(k, n_open)
-        each = k > 2 and self.multiclass == "ovr"
-        progress = Progress(self, k if each else 1)
-        end_time = deadline(self.max_time)
-        wanted, interrupted = None, []
+        n_open = int(((inside.weight > 0) & (codes < 0)).sum())
+        counts, wanted = self._counts(k, n_open), None
         if self.balance is not None:
             wanted = shares(self.balance, self.classes_, np.array([inside.weight[codes == c].sum() for c in range(k)]))
+        if k == 2 or self.multiclass == "joint":
+            return [Task(codes, self.classes_, counts, wanted, n_open)]
+        return [
+            Task(
+                np.where(codes < 0, -1, (codes == c).astype(int)),
+                np.array([0, 1]),
+                None if counts is None else np.array([counts.sum() - counts[c], counts[c]]),
+                None if wanted is None else np.array([1.0 - wanted[c], wanted[c]]),
+                n_open,
+            )
+            for c in range(k)
+        ]
+
+    def _run(self, inside: Inside, codes: np.ndarray) -> None:
+        """The rounds of every task, in threads if there are several and the kernel matrix can be shared by them."""
+        tasks = self._tasks(inside, codes)
+        progress, end_time, interrupted = Progress(self, len(tasks)), deadline(self.max_time), []
 
         def run(number: int) -> tuple[Rounds, Any]:
-            own, names, share, count = codes, self.classes_, wanted, counts
-            if each:
-                own = np.where(codes < 0, -1, (codes == number).astype(int))
-                names = np.array([0, 1])
-                share = None if wanted is None else np.array([1.0 - wanted[number], wanted[number]])
-                count = None if counts is None else np.array([counts.sum() - counts[number], counts[number]])
             step, end = progress.task(number)
-            learner = inside.learner(names, self._probability)
-            room = None if share is None or not n_open else Room(share, n_open)
 
             def told(row: dict) -> bool:
                 return bool(interrupted) or (step is not None and bool(step(row)))
 
             most = 0 if interrupted else np.inf if self.max_iter is None else self.max_iter
-            limit = Limit(most, end_time, told)
-            if n_open:
-                rounds = label_in_rounds(learner, self._choice(inside, len(names), count), own, part, room, limit)
-            else:
-                rounds = Rounds(own, np.where(own >= 0, 0, -1), np.full(len(own), np.nan))
-            if rounds.status == "interrupted" or (interrupted and rounds.status in ("stopped", "max_iter")):
-                rounds.status = "interrupted"
+            found = self._label(inside, tasks[number], Limit(most, end_time, told))
+            if found[0].status == "interrupted" or (interrupted and found[0].status in ("stopped", "max_iter")):
+                found[0].status = "interrupted"
                 interrupted.append(number)
-            kept = learner.fitted if isinstance(learner, Refitted) else None
-            if kept is None:
-                kept = fitted(inside.estimator, inside.X, inside.weight, names, rounds.codes)
             end()
-            return rounds, kept
+            return found
 
-        jobs = self.n_jobs if each and (inside.space is None or inside.space.gram().fits) else 1
-        found = Parallel(n_jobs=jobs, prefer="threads")(delayed(run)(c) for c in range(k if each else 1))
+        jobs = self.n_jobs if inside.space is None or inside.space.gram().fits else 1
+        found = Parallel(n_jobs=jobs, prefer="threads")(delayed(run)(number) for number in range(len(tasks)))
         progress.end()
-        self._copy([rounds for rounds, _ in found], [machine for _, machine in found], each)
+        self._copy([rounds for rounds, _ in found], [machine for _, machine in found], len(tasks) > 1)
+
+    def _label(self, inside: Inside, task: Task, limit: Limit) -> tuple[Rounds, Any]:
+        """The rounds of one task, and the machine of all rows that have a label then."""
+        codes = task.codes
+        learner = inside.learner(task.classes, self._probability)
+        if task.n_open:
+            choice = self._choice(inside, len(task.classes), task.counts)
+            room = None if task.shares is None else Room(task.shares, task.n_open)
+            rounds = label_in_rounds(learner, choice, codes, inside.weight > 0, room, limit)
+        else:
+            rounds = Rounds(codes, np.where(codes >= 0, 0, -1), np.full(len(codes), np.nan))
+        kept = learner.fitted if isinstance(learner, Refitted) else None
+        if kept is None:
+            kept = fitted(inside.estimator, inside.X, inside.weight, task.classes, rounds.codes)
+        return rounds, kept
 
     def _copy(self, found: list[Rounds], machines: list, each: bool) -> None:
         for name in ("estimator_", "estimators_"):

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from .. import _validate, densities, scale
 from ..kernels import Kernel
 from ..spaces import Gram
-from ._rounds import Confident, Helped
+from ._choices import Confident, Helped
 from ._self_labeler import Inside, SelfLabeler
 
 WINDOWS = ("rbf", "laplacian", "inverse_multiquadric", "kmod")  # kernels that fall with the distance, above zero

@@ -102,7 +102,7 @@ class SelfLabeler(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     _probability = False
 
     def _inner(self):
-        return LSSVM(gamma="median") if self.estimator is None else self.estimator
+        return LSSVM(C=10.0, gamma="median") if self.estimator is None else self.estimator
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -30,9 +30,9 @@ class SelfTraining(SelfLabeler):
     ----------
     estimator : classifier or None, default=None
         A machine of this library, or any classifier of scikit-learn with a ``decision_function`` (or a
-        ``predict_proba``, for that confidence). None for ``LSSVM(gamma="median")``. A machine of this library takes
-        the numbers that it leaves to the data (C and gamma) from all rows and the given labels, once; one that uses
-        unlabeled rows is given those still open.
+        ``predict_proba``, for that confidence). None for ``LSSVM(C=10, gamma="median")``. A machine of this library
+        takes the numbers that it leaves to the data (C and gamma) from all rows and the given labels, once; one that
+        uses unlabeled rows is given those still open.
     threshold : float, default=0.5
         Rows of a confidence above it get a label.
     confidence : {"decision", "probability"}, default="decision"

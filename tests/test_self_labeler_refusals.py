@@ -168,3 +168,12 @@ def test_scores_that_are_no_numbers(monkeypatch):
     monkeypatch.setattr(RidgeClassifier, "decision_function", lambda self, X: np.full(X.shape[0], np.inf))
     with pytest.raises(ValueError, match=r"RidgeClassifier gave scores that are not finite numbers; scale X or change"):
         HelpTraining(RidgeClassifier()).fit(X, y)
+
+
+@pytest.mark.parametrize("classes, columns", [(2, 3), (3, 1), (3, 2), (4, 6)])
+def test_scores_that_are_not_those_of_the_classes(monkeypatch, classes, columns):
+    X, _, _ = data()
+    y = np.where(np.arange(60) < 20, 1 + np.arange(60) % classes, -1)
+    monkeypatch.setattr(RidgeClassifier, "decision_function", lambda self, X: np.zeros((X.shape[0], columns)))
+    with pytest.raises(ValueError, match=rf"of RidgeClassifier has {columns} columns? for {classes} classes; use one"):
+        SelfTraining(RidgeClassifier()).fit(X, y)

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test slow doctest lint format clean
+.PHONY: demo test slow doctest types lint format clean
 
 demo: $(READY)
 	$(BIN)/semisvm demo
@@ -18,6 +18,9 @@ slow: $(READY)
 doctest: $(READY)
 	$(BIN)/python -m pytest --doctest-modules src
 
+types: $(READY)
+	$(BIN)/mypy
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -28,7 +31,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

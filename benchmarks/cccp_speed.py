@@ -1,8 +1,8 @@
-"""How does the time of CCCPTSVM grow with the unlabeled rows, and how many supervised fits does it cost?
+"""How does the time of CCCPTSVM grow with the unlabeled samples, and how many supervised fits does it cost?
 
-Data: two Gaussians in 50 dimensions, 50 labeled rows. Machines: CCCPTSVM(C=1, gamma=0.02), and as the yardstick
-SVC(C=1, gamma=0.02, cache_size=2000) on the same rows with all their labels. Judge: seconds, the exponent of their
-growth, and the error on the unlabeled rows (the best possible is 5.2 %).
+Data: two Gaussians in 50 dimensions, 50 labeled samples. Models: CCCPTSVM(C=1, gamma=0.02), and as the yardstick
+SVC(C=1, gamma=0.02, cache_size=2000) on the same samples with all their labels. Measured: seconds, the exponent of
+their growth, and the error on the unlabeled samples (the best possible is 5.2 %).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def compare(u: int, repeats: int) -> dict:
     data = two_gaussians(u)
     split = data.splits[0]
     labels = {"semisvm": partly(data.y, split), "SVC": data.y}
-    machines = {"semisvm": CCCPTSVM(C=1.0, gamma=0.02), "SVC": SVC(C=1.0, gamma=0.02, cache_size=2000)}
-    for name, machine in machines.items():
-        warm_up(machine, data.X, labels[name])
-    timed = race({name: fitting(machine, data.X, labels[name]) for name, machine in machines.items()}, repeats)
-    machine = timed["semisvm"].result
-    before = machine.supervised_.predict(data.X[split.test])
+    models = {"semisvm": CCCPTSVM(C=1.0, gamma=0.02), "SVC": SVC(C=1.0, gamma=0.02, cache_size=2000)}
+    for name, model in models.items():
+        warm_up(model, data.X, labels[name])
+    timed = race({name: fitting(model, data.X, labels[name]) for name, model in models.items()}, repeats)
+    model = timed["semisvm"].result
+    before = model.supervised_.predict(data.X[split.test])
     return {
         "unlabeled": u,
         "seconds": timed["semisvm"].best,
@@ -34,8 +34,8 @@ def compare(u: int, repeats: int) -> dict:
         "SVC seconds": timed["SVC"].best,
         "SVC median": timed["SVC"].median,
         "ratio": ratio(timed["semisvm"], timed["SVC"]),
-        "steps": machine.n_iter_,
-        "error %": 100.0 * float(np.mean(machine.transduction_[split.test] != data.y[split.test])),
+        "steps": model.n_iter_,
+        "error %": 100.0 * float(np.mean(model.transduction_[split.test] != data.y[split.test])),
         "supervised %": 100.0 * float(np.mean(before != data.y[split.test])),
     }
 

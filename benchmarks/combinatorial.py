@@ -1,12 +1,12 @@
-"""Do the machines that search or prove labels reach what is known of them, and how long do they take?
+"""Do the models that search or prove labels reach what is known of them, and how long do they take?
 
-switching   SwitchingTSVM on two Gaussians (50 labels, rbf) beside SVC on as many labeled rows with 10 % noise, the
-            yardstick by which SVM-light was measured (16 s where SVC takes .15 at 2,000 unlabeled rows); and beside
+switching   SwitchingTSVM on two Gaussians (50 labels, rbf) beside SVC on as many labeled samples with 10 % noise, the
+            yardstick by which SVM-light was measured (16 s where SVC takes .15 at 2,000 unlabeled samples); and beside
             the printed rule of SVM-light, solved from scratch by SVC each time, for the objective.
 moons       BranchBoundTSVM on two moons of 200 points with 2 labels, gamma 2, C = C* = 10, share one half: seconds to
             the proof, gap, error; and whether GeneticTSVM with the same loss reaches the proven objective.
-genetic     GeneticTSVM on Gaus50 drawn anew, 50 of 550 rows labeled, gamma .02, C = C* = 1, as in Adankon and Cheriet.
-relaxation  SDPTSVM: seconds on two Gaussians, and its bound beside Clarabel's optimum of the same relaxation.
+genetic     GeneticTSVM on Gaus50 drawn anew, 50 of 550 samples labeled, gamma .02, C = C* = 1, as in Adankon and
+Cheriet. relaxation  SDPTSVM: seconds on two Gaussians, and its bound beside Clarabel's optimum of the same relaxation.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from semisvm import SDPTSVM, BranchBoundTSVM, GeneticTSVM, SwitchingTSVM
 from semisvm.datasets import hide_labels
 from timing import fitting, race, ratio, show, warm_up, write
 
-SVM_LIGHT = 16.0 / 0.15  # seconds of SVM-light at 2,000 unlabeled rows over those of SVC at 2,000 rows
+SVM_LIGHT = 16.0 / 0.15  # seconds of SVM-light at 2,000 unlabeled samples over those of SVC at 2,000 samples
 GAMMA = 0.01
 
 
 def printed_rule(X, partly: np.ndarray, C: float) -> float:
-    """The objective of SVM-light's loop as Joachims prints it, each machine trained from scratch; see methods of it."""
+    """The objective of SVM-light's loop as Joachims prints it, each model trained from scratch; see methods of it."""
     K = rbf_kernel(X, gamma=GAMMA)
     known = partly != -1
     y = np.where(known, 2.0 * partly - 3.0, 0.0)
@@ -128,12 +128,12 @@ def genetic(args) -> list[dict]:
     for seed in range(args.draws):
         X, y = gaus50(1550, seed)
         partly = hide_labels(y[:550], 50, random_state=seed)
-        machine = GeneticTSVM(1.0, gamma=0.02, balance=args.share, random_state=seed)
+        model = GeneticTSVM(1.0, gamma=0.02, balance=args.share, random_state=seed)
         start = time.perf_counter()
-        machine.fit(X[:550], partly)
+        model.fit(X[:550], partly)
         seconds = time.perf_counter() - start
-        wrong = 100.0 * float(np.mean(machine.predict(X[550:]) != y[550:]))
-        base = 100.0 * float(np.mean(machine.supervised_.predict(X[550:]) != y[550:]))
+        wrong = 100.0 * float(np.mean(model.predict(X[550:]) != y[550:]))
+        base = 100.0 * float(np.mean(model.supervised_.predict(X[550:]) != y[550:]))
         rows.append({"draw": seed, "test error %": wrong, "supervised %": base, "seconds": seconds})
         print(rows[-1], flush=True)
     means = {key: float(np.mean([row[key] for row in rows])) for key in rows[0] if key != "draw"}
@@ -163,16 +163,16 @@ def relaxation(args) -> list[dict]:
         data = two_gaussians(n - 50) if n > 100 else two_gaussians(n)
         X, y = data.X[:n], data.y[:n]
         partly = hide_labels(y, 6 if n <= 100 else 50, random_state=0)
-        machine = SDPTSVM(1.0, gamma=GAMMA, balance=0.5, random_state=0)
+        model = SDPTSVM(1.0, gamma=GAMMA, balance=0.5, random_state=0)
         if not rows:
-            machine.fit(X[:30], np.r_[1, 2, np.full(28, -1)])  # compiled off the clock
+            model.fit(X[:30], np.r_[1, 2, np.full(28, -1)])  # compiled off the clock
         start = time.perf_counter()
-        machine.fit(X, partly)
+        model.fit(X, partly)
         row = {
             "rows": n,
             "seconds": time.perf_counter() - start,
-            "objective": machine.objective_,
-            "bound": machine.certificate_.lower_bound,
+            "objective": model.objective_,
+            "bound": model.certificate_.lower_bound,
         }
         if n <= 60:
             signs = np.where(partly == -1, 0.0, 2.0 * partly - 3.0)
@@ -191,14 +191,14 @@ def main() -> None:
     one = kinds.add_parser("switching")
     one.add_argument("--sizes", type=int, nargs="+", default=[500, 1000, 2000])
     one.add_argument("--repeats", type=int, default=3)
-    one.add_argument("--printed", type=int, default=500, help="most unlabeled rows for the printed rule")
+    one.add_argument("--printed", type=int, default=500, help="most unlabeled samples for the printed rule")
     one = kinds.add_parser("moons")
     one.add_argument("--noise", type=float, nargs="+", default=[0.05, 0.1])
     one.add_argument("--seeds", type=int, default=5)
     one.add_argument("--limit", type=float, default=60.0)
     one = kinds.add_parser("genetic")
     one.add_argument("--draws", type=int, default=10)
-    one.add_argument("--share", type=float, default=0.5, help="share of the second class among the unlabeled rows")
+    one.add_argument("--share", type=float, default=0.5, help="share of the second class among the unlabeled samples")
     one = kinds.add_parser("relaxation")
     one.add_argument("--sizes", type=int, nargs="+", default=[40, 300, 1000])
     args = options.parse_args()

@@ -65,7 +65,7 @@ def load(name: str) -> Data:
 
 
 def _splits(held: Mapping[str, np.ndarray]) -> list[Split]:
-    """Ten labeled / unlabeled splits, or one of training, test and perhaps unlabeled rows."""
+    """Ten labeled / unlabeled splits, or one of training, test and perhaps unlabeled samples."""
     index = {key.removeprefix("gen_"): held[key].astype(int) for key in held if "idx_" in key}
     if "idx_train" in index:
         train, test = np.atleast_2d(index["idx_train"]), np.atleast_2d(index["idx_test"])
@@ -79,19 +79,19 @@ def _splits(held: Mapping[str, np.ndarray]) -> list[Split]:
 
 
 def two_classes(positive: np.ndarray) -> np.ndarray:
-    """Classes 1 and 2 from a mask of the second, so that -1 is free to mark unlabeled rows."""
+    """Classes 1 and 2 from a mask of the second, so that -1 is free to mark unlabeled samples."""
     return 1 + np.asarray(positive, dtype=int)
 
 
 def partly(y: np.ndarray, split: Split) -> np.ndarray:
-    """Labels of the labeled rows of a split, the marker elsewhere."""
+    """Labels of the labeled samples of a split, the marker elsewhere."""
     shown = np.full(len(y), UNLABELED)
     shown[split.labeled] = y[split.labeled]
     return shown
 
 
 def shown_at(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Labels of some rows at random, all classes among them; the marker elsewhere."""
+    """Labels of some samples at random, all classes among them; the marker elsewhere."""
     while True:
         rows = rng.permutation(len(y))[:count]
         if len(np.unique(y[rows])) == len(np.unique(y)):
@@ -114,7 +114,7 @@ def noisy_sphere(n: int, seed: int = 0) -> Data:
 
 
 def two_gaussians(u: int, seed: int = 0) -> Data:
-    """Two Gaussians in 50 dimensions, 50 labeled and u unlabeled rows."""
+    """Two Gaussians in 50 dimensions, 50 labeled and u unlabeled samples."""
     X, y = make_two_gaussians(50 + u, random_state=seed)
     hidden = hide_labels(y, 50, random_state=seed, marker=UNLABELED) == UNLABELED
     rows = np.arange(len(y))
@@ -122,7 +122,7 @@ def two_gaussians(u: int, seed: int = 0) -> Data:
 
 
 def many_gaussians(n: int, classes: int = 10, labeled: int = 100, spread: float = 0.5, seed: int = 0) -> Data:
-    """Overlapping Gaussians in 50 dimensions, their means drawn with deviation ``spread``; some rows labeled."""
+    """Overlapping Gaussians in 50 dimensions, their means drawn with deviation ``spread``; some samples labeled."""
     rng = np.random.default_rng(seed)
     means = spread * rng.standard_normal((classes, 50))
     y = rng.permutation(np.arange(n) % classes) + 1

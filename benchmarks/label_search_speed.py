@@ -1,8 +1,8 @@
-"""What do restarts, more classes and more rows cost the search over labels, beside the system it searches in?
+"""What do restarts, more classes and more samples cost the search over labels, beside the system it searches in?
 
-Data: Gaussians in 50 dimensions, 50 labels (two classes) or 100. Machines: LabelSearch on a system that is formed
-already, LocalSearchRLSC. Judge: seconds. Three questions: 200 restarts against forming S once; ten classes against two
-on the same rows; and with --nystroem, how seconds and memory grow with the rows at 1,000 landmarks.
+Data: Gaussians in 50 dimensions, 50 labels (two classes) or 100. Models: LabelSearch on a system that is formed
+already, LocalSearchRLSC. Measured: seconds. Three questions: 200 restarts against forming S once; ten classes against
+two on the same samples; and with --nystroem, how seconds and memory grow with the rows at 1,000 landmarks.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from data import many_gaussians, partly, two_classes, two_gaussians
 from semisvm import LocalSearchRLSC
 from semisvm.balance import Count
-from semisvm.kernels import Kernel
 from semisvm.losses import Squared, SymmetricSquared
 from semisvm.problem import Problem
-from semisvm.scale import total_variance, width
 from semisvm.solvers import LabelSearch
-from semisvm.solvers.least_squares import system_of
-from semisvm.spaces import Gram
+from semisvm.solvers.least_squares.system import build_system
+from semisvm.spaces import Gram, Kernel
+from semisvm.spaces.bandwidth import resolve_gamma, total_variance
 from timing import fitting, growth, peak_memory, race, show, warm_up, write
 
 
@@ -31,7 +31,7 @@ def problem_of(n: int) -> Problem:
     data = two_gaussians(n - 50)
     labeled, unlabeled = data.splits[0].labeled, data.splits[0].unlabeled
     every = np.ones(n)
-    kernel = Kernel("rbf", width(Kernel("rbf"), "median", data.X, every))
+    kernel = Kernel("rbf", resolve_gamma(Kernel("rbf"), "median", data.X, every))
     cost = np.full(n, 1.0 / total_variance(kernel, data.X, every))
     cost[unlabeled] *= len(labeled) / len(unlabeled)
     signs = np.zeros(n)
@@ -43,18 +43,17 @@ def problem_of(n: int) -> Problem:
 def restarts(n: int, inits: list[int], repeats: int) -> list[dict]:
     """Seconds of S, kernel matrix included, and of searches on it."""
     problem = problem_of(n)
-    start = system_of(problem)
-    _ = start.form.S
+    build_system(problem).form.compute_S()
 
     def form() -> None:
         space = Gram(problem.space.kernel, two.X)
-        _ = system_of(problem._replace(space=space)).form.S
+        build_system(replace(problem, space=space)).form.compute_S()
 
     two = two_gaussians(n - 50)
     calls = {"S": form}
     for init in inits:
         search = LabelSearch("round_robin", init)
-        search.solve(problem, rng=0)  # compiled, and the labeled machine made
+        search.solve(problem, rng=0)  # compiled, and the labeled model made
         calls[str(init)] = lambda search=search: search.solve(problem, rng=0)
     timed = race(calls, repeats)
     whole = timed["S"].median
@@ -68,15 +67,15 @@ def restarts(n: int, inits: list[int], repeats: int) -> list[dict]:
 
 
 def classes(n: int, repeats: int) -> list[dict]:
-    """Ten classes against two on the same rows."""
+    """Ten classes against two on the same samples."""
     data = many_gaussians(n)
     labels = {"10": data.y, "2": two_classes(data.y <= 5)}
-    machine = LocalSearchRLSC(n_init=1, random_state=0)
+    model = LocalSearchRLSC(n_init=1, random_state=0)
     calls = {}
     for name, y in labels.items():
         shown = partly(y, data.splits[0])
-        warm_up(machine, data.X, shown)
-        calls[name] = fitting(machine, data.X, shown)
+        warm_up(model, data.X, shown)
+        calls[name] = fitting(model, data.X, shown)
     timed = race(calls, repeats)
     return [
         {
@@ -91,29 +90,29 @@ def classes(n: int, repeats: int) -> list[dict]:
     ]
 
 
-def _error(machine: LocalSearchRLSC, y: np.ndarray, rows: np.ndarray) -> float:
-    return 100.0 * float(np.mean(machine.transduction_[rows] != y[rows]))
+def _error(model: LocalSearchRLSC, y: np.ndarray, rows: np.ndarray) -> float:
+    return 100.0 * float(np.mean(model.transduction_[rows] != y[rows]))
 
 
-def fit_mapped(n: int, number: int, components: int, told) -> None:
+def fit_mapped(n: int, number: int, components: int, results) -> None:
     """One fit with Nystroem's features, in a process of its own; tells seconds and error."""
     data = many_gaussians(n, number)
     shown = partly(data.y, data.splits[0])
-    machine = LocalSearchRLSC(n_init=1, approximation="nystroem", n_components=components, random_state=0)
-    few = np.concatenate([data.splits[0].labeled, data.splits[0].unlabeled[:1000]])
-    fitting(machine, data.X[few], shown[few])()
+    model = LocalSearchRLSC(n_init=1, approximation="nystroem", n_components=components, random_state=0)
+    subset = np.concatenate([data.splits[0].labeled, data.splits[0].unlabeled[:1000]])
+    fitting(model, data.X[subset], shown[subset])()
     start = time.perf_counter()
-    fitted = machine.fit(data.X, shown)
-    told.put((time.perf_counter() - start, _error(fitted, data.y, data.splits[0].test)))
+    fitted = model.fit(data.X, shown)
+    results.put((time.perf_counter() - start, _error(fitted, data.y, data.splits[0].test)))
 
 
 def mapped(sizes: list[int], components: int) -> list[dict]:
     """Two classes at all sizes, ten at the largest."""
     rows = []
     for n, number in [(n, 2) for n in sizes] + [(max(sizes), 10)]:
-        told = multiprocessing.get_context("spawn").SimpleQueue()
-        memory = peak_memory(fit_mapped, n, number, components, told)
-        seconds, error = told.get()
+        results = multiprocessing.get_context("spawn").SimpleQueue()
+        memory = peak_memory(fit_mapped, n, number, components, results)
+        seconds, error = results.get()
         rows.append({"rows": n, "classes": number, "seconds": seconds, "MiB": memory, "error %": error})
         print(f"{n} rows, {number} classes: {seconds:.1f} s", flush=True)
     return rows

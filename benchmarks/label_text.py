@@ -1,7 +1,7 @@
 """How accurate is `semisvm label` on the Text set, with no option but the target?
 
-Data: the Text set written as a CSV of words (w17 stands for column 17; the vocabulary is not known), 50 of 1,946 rows
-labeled as in an official split. Judge: accuracy of the filled cells, and seconds of the whole command.
+Data: the Text set written as a CSV of words (w17 stands for column 17; the vocabulary is not known), 50 of 1,946
+samples labeled as in an official split. Measured: accuracy of the filled cells, and seconds of the whole command.
 """
 
 from __future__ import annotations

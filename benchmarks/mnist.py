@@ -1,8 +1,9 @@
 """What does CCCPTSVM gain on MNIST with ten classes, and how long does it take?
 
-Data: labeled rows drawn from the training part, unlabeled rows which are the 10,000 test rows (and, beyond them, the
-rest of the training part), as in Table 1.5 of Collobert et al. Machines: SVM and CCCPTSVM with their numbers, gamma
-.0128, C 10, s -0.1 and C* as given, one-vs-rest on one shared kernel matrix. Judge: error on the test rows, seconds.
+Data: labeled samples drawn from the training part, unlabeled samples which are the 10,000 test samples (and, beyond
+them, the rest of the training part), as in Table 1.5 of Collobert et al. Models: SVM and CCCPTSVM with their numbers,
+gamma .0128, C 10, s -0.1 and C* as given, one-vs-rest on one shared kernel matrix. Measured: error on the test samples,
+seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from data import UNLABELED, load
 from semisvm import CCCPTSVM, SVM
 from timing import show, write
 
-PUBLISHED = {  # by unlabeled rows, with 1,000 labels
+PUBLISHED = {  # by unlabeled samples, with 1,000 labels
     0: "7.77",
     2000: "7.13 (C* 5)",
     10000: "5.65 (C* .5)",
@@ -25,7 +26,7 @@ PUBLISHED = {  # by unlabeled rows, with 1,000 labels
 
 
 def draw(y: np.ndarray, train: np.ndarray, labeled: int, seed: int) -> np.ndarray:
-    """Labeled rows, drawn at random from the training part."""
+    """Labeled samples, drawn at random from the training part."""
     return np.random.default_rng(seed).permutation(train)[:labeled]
 
 
@@ -46,17 +47,17 @@ def main() -> None:
         known = draw(data.y, train, args.labeled, seed)
         others = np.r_[test, np.setdiff1d(train, known)][: args.unlabeled]
         X, y = data.X[np.r_[known, others]], np.r_[data.y[known], np.full(len(others), UNLABELED)]
-        machines = {"SVM": SVM(10.0, **common)}
-        machines |= {f"CCCPTSVM C*={star:g}": CCCPTSVM(10.0, C_unlabeled=star, s=-0.1, **common) for star in args.stars}
-        for name, machine in machines.items():
+        models = {"SVM": SVM(10.0, **common)}
+        models |= {f"CCCPTSVM C*={star:g}": CCCPTSVM(10.0, C_unlabeled=star, s=-0.1, **common) for star in args.stars}
+        for name, model in models.items():
             start = time.perf_counter()
-            machine.fit(X, y)
+            model.fit(X, y)
             seconds = time.perf_counter() - start
-            error = 100.0 * float(np.mean(machine.predict(data.X[test]) != data.y[test]))
+            error = 100.0 * float(np.mean(model.predict(data.X[test]) != data.y[test]))
             unlabeled = 0 if name == "SVM" else len(others)
             published = PUBLISHED.get(unlabeled) if args.labeled == 1000 else None
-            rows.append({"seed": seed, "machine": name, "unlabeled": unlabeled, "error %": error, "seconds": seconds})
-            rows[-1] |= {"steps": int(np.sum(machine.n_iter_)), "published %": published}
+            rows.append({"seed": seed, "model": name, "unlabeled": unlabeled, "error %": error, "seconds": seconds})
+            rows[-1] |= {"steps": int(np.sum(model.n_iter_)), "published %": published}
             print(f"{name}: {error:.2f} % in {seconds:.0f} s", flush=True)
     print()
     show(rows)

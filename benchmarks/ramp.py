@@ -1,10 +1,10 @@
 """How much sparser and faster than the SVM is the ramp-loss SVM, at the same test error?
 
 Data: USPS, 0 against the rest with 10 % of the training labels flipped (the test labels are clean), or Adult, each with
-its standard training and test rows. Machines: SVM, RampSVM started from the SVM and from a subset, on the same cell of
-gamma and C. Judge: test error, support vectors and seconds, the latter two also as ratios to the SVM of the same cell;
-at the end, as in Figure 1.5 of Collobert et al., the sparsest and the fastest ramp cell among those that err no more
-than the best SVM cell. That choice looks at the test rows and flatters.
+its standard training and test samples. Models: SVM, RampSVM started from the SVM and from a subset, on the same cell of
+gamma and C. Measured: test error, support vectors and seconds, the latter two also as ratios to the SVM of the same
+cell; at the end, as in Figure 1.5 of Collobert et al., the sparsest and the fastest ramp cell among those that err no
+more than the best SVM cell. That choice looks at the test samples and flatters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PUBLISHED = {
 }
 
 
-def machines(gamma: float, C: float, ramps: list[float], seed: int) -> dict[str, SVM | RampSVM]:
+def models(gamma: float, C: float, ramps: list[float], seed: int) -> dict[str, SVM | RampSVM]:
     named = {"SVM": SVM(C, gamma=gamma)}
     for init in ("svm", "subset"):
         for s in ramps:
@@ -33,7 +33,7 @@ def machines(gamma: float, C: float, ramps: list[float], seed: int) -> dict[str,
 
 
 def tables(args: argparse.Namespace, seed: int) -> tuple:
-    """Training rows and labels, test rows and labels."""
+    """Training samples and labels, test samples and labels."""
     data = load(args.set)
     split = data.splits[0]
     y = two_classes(data.y == 0) if args.set == "usps" else two_classes(data.y > 0)
@@ -44,14 +44,14 @@ def tables(args: argparse.Namespace, seed: int) -> tuple:
 
 
 def compare(named: dict[str, SVM | RampSVM], X, y, X_test, y_test, repeats: int) -> list[dict]:
-    """One row per machine of a cell."""
-    timed = race({name: fitting(machine, X, y) for name, machine in named.items()}, repeats)
+    """One row per model of a cell."""
+    timed = race({name: fitting(model, X, y) for name, model in named.items()}, repeats)
     plain = timed["SVM"]
     return [
         {
             "gamma": named[name].gamma,
             "C": named[name].C,
-            "machine": name,
+            "model": name,
             "error %": 100.0 * float(np.mean(one.result.predict(X_test) != y_test)),
             "SVs": len(one.result.support_),
             "SV ratio": len(one.result.support_) / len(plain.result.support_),
@@ -65,15 +65,15 @@ def compare(named: dict[str, SVM | RampSVM], X, y, X_test, y_test, repeats: int)
 
 
 def averaged(same: tuple[dict, ...]) -> dict:
-    """The mean row of the same machine on several draws."""
+    """The mean row of the same model on several draws."""
     mean = {name: float(np.mean([row[name] for row in same])) for name in ("error %", "SVs", "SV ratio", "ratio")}
     return same[0] | mean | {"seconds": float(np.mean([row["seconds"] for row in same]))}
 
 
 def chosen(rows: list[dict]) -> list[dict]:
     """The SVM cell of least error, and the sparsest and the fastest ramp cell that err no more."""
-    plain = min((row for row in rows if row["machine"] == "SVM"), key=lambda row: row["error %"])
-    ramps = [row for row in rows if row["machine"] != "SVM" and row["error %"] <= plain["error %"]]
+    plain = min((row for row in rows if row["model"] == "SVM"), key=lambda row: row["error %"])
+    ramps = [row for row in rows if row["model"] != "SVM" and row["error %"] <= plain["error %"]]
     best = [min(ramps, key=lambda row, key=key: row[key]) for key in ("SVs", "seconds")] if ramps else []
     relative = {"SV ratio": "SVs", "ratio": "seconds"}
     return [row | {name: row[of] / plain[of] for name, of in relative.items()} for row in [plain, *best]]
@@ -86,7 +86,7 @@ def main() -> None:
     options.add_argument("--C", type=float, nargs="+", help="default: 1 and 10 for usps, 1 for adult")
     options.add_argument("--s", type=float, nargs="+", default=[0.0, -0.5, -1.0])
     options.add_argument("--noise", type=float, help="share of training labels flipped; default 0.1 for usps, else 0")
-    options.add_argument("--rows", type=int, help="train on so many rows only")
+    options.add_argument("--rows", type=int, help="train on so many samples only")
     options.add_argument("--repeats", type=int, default=1)
     options.add_argument("--seeds", type=int, nargs="+", default=[0], help="of the noise and of the subset; averaged")
     args = options.parse_args()
@@ -95,16 +95,18 @@ def main() -> None:
     rows: list[dict] = []
     for gamma in args.gamma or DEFAULTS[args.set]["gamma"]:
         for C in args.C or DEFAULTS[args.set]["C"]:
-            for machine in machines(gamma, C, args.s, 0).values() if not rows else ():
-                warm_up(machine, *parts[0][:2])
+            for model in models(gamma, C, args.s, 0).values() if not rows else ():
+                warm_up(model, *parts[0][:2])
             draws = [
-                compare(machines(gamma, C, args.s, seed), *part, args.repeats) for seed, part in zip(args.seeds, parts)
+                compare(models(gamma, C, args.s, seed), *part, args.repeats) for seed, part in zip(args.seeds, parts)
             ]
             rows += [averaged(same) for same in zip(*draws)]
             print(f"gamma = {gamma:g}, C = {C:g} done", flush=True)
     print()
     show(rows)
-    print("\nBest SVM cell, then the sparsest and the fastest ramp cell of no larger error (chosen on the test rows):")
+    print(
+        "\nBest SVM cell, then the sparsest and the fastest ramp cell of no larger error (chosen on the test samples):"
+    )
     show(chosen(rows))
     print(PUBLISHED[args.set])
     write(f"ramp_{args.set}", rows, chosen=chosen(rows), published=PUBLISHED[args.set])

@@ -1,10 +1,10 @@
 """What error do the searches over labels of Gieseke and of Shim reach where their authors published one?
 
-gieseke  S2RLSC, Table 1: linear kernel, 10 partitions, the cell of the grid that is best on the test rows of each
+gieseke  S2RLSC, Table 1: linear kernel, 10 partitions, the cell of the grid that is best on the test samples of each
 moons    S2RLSC, Figure 6: one start against 200; the number of labels and the noise are not published
 shim     TLS-SVM, Example 4.1: s^2 by leave-one-out at the labels found
 
-Judge: test error in percent, mean and deviation over draws, beside the published figure.
+Measured: test error in percent, mean and deviation over draws, beside the published figure.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from sklearn.datasets import make_moons
 from data import UNLABELED, clusters, load, shown_at, two_classes
 from seed_tables import wrong
 from semisvm import DCLSSVM, LSSVM, LocalSearchRLSC
-from semisvm.kernels import Kernel
-from semisvm.linalg import Dense
-from semisvm.spaces import Gram
+from semisvm.solvers.least_squares.dense_form import DenseForm
+from semisvm.spaces import Gram, Kernel
 from timing import show, write
 
 # l, u, t; RLSC and S2RLSC, mean and deviation
@@ -50,7 +49,7 @@ def gieseke_set(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gieseke(args: argparse.Namespace) -> None:
-    """The best cell of every partition on its test rows, averaged."""
+    """The best cell of every partition on its test samples, averaged."""
     rows = []
     for name, number in product(args.sets, range(2)):
         count, u, t, plain, plain_sd, figure, sd = GIESEKE[name][number]
@@ -61,13 +60,13 @@ def gieseke(args: argparse.Namespace) -> None:
             order = rng.permutation(len(y))
             train, test = order[: count + u], order[count + u : count + u + t]
             shown = shown_at(y[train], count, rng)
-            judge = partial(wrong, X=X[train], shown=shown, X_test=X[test], y_test=y[test])
+            error_of = partial(wrong, X=X[train], shown=shown, X_test=X[test], y_test=y[test])
             fixed = {"kernel": "linear", "fit_intercept": False}
             semi = {"balance": float(np.mean(y == 2)), "balance_tol": 0.1, "n_init": 1, "random_state": 0}
-            rlsc = [judge(LSSVM(1 / (lam * count), **fixed)) for lam in LAMBDAS]
-            every = [judge(LSSVM(1 / (lam * (count + u)), **fixed), shown=y[train]) for lam in LAMBDAS]
+            rlsc = [error_of(LSSVM(1 / (lam * count), **fixed)) for lam in LAMBDAS]
+            every = [error_of(LSSVM(1 / (lam * (count + u)), **fixed), shown=y[train]) for lam in LAMBDAS]
             grid = [
-                judge(LocalSearchRLSC(1 / (lam * count), C_unlabeled=prime / (lam * u), **fixed, **semi))
+                error_of(LocalSearchRLSC(1 / (lam * count), C_unlabeled=prime / (lam * u), **fixed, **semi))
                 for lam, prime in product(LAMBDAS, PRIMES)
             ]
             found.append((min(rlsc), min(grid), min(every)))
@@ -94,14 +93,14 @@ def moons(args: argparse.Namespace) -> None:
             shown = shown_at(y[:250], labels, np.random.default_rng(draw))
             costs = {"C": 1 / (lam * labels), "C_unlabeled": 0.1 / (lam * (250 - labels))}
             for n in args.inits:
-                machine = LocalSearchRLSC(
+                model = LocalSearchRLSC(
                     **costs, gamma=1 / (2 * (0.1 * far) ** 2), n_init=n, balance=0.5, random_state=draw
                 ).fit(X[:250], shown)
-                error = 100.0 * float(np.mean(machine.predict(X[250:]) != y[250:]))
-                K = Gram(Kernel("rbf", machine.gamma_), X[:250]).whole
+                error = 100.0 * float(np.mean(model.predict(X[250:]) != y[250:]))
+                K = Gram(Kernel("rbf", model.gamma_), X[:250]).compute()
                 costs_of_rows = np.where(shown == UNLABELED, costs["C_unlabeled"], costs["C"])
-                truth = Dense(K, costs_of_rows, False).value(2.0 * y[:250] - 3.0)
-                found[n].append((error, machine.objective_, truth < machine.objective_ * (1 - 1e-9)))
+                truth = DenseForm(K, costs_of_rows, False).value(2.0 * y[:250] - 3.0)
+                found[n].append((error, model.objective_, truth < model.objective_ * (1 - 1e-9)))
         for n, each in found.items():
             errors, values, missed = np.array(each).T
             row = {"noise": noise, "labels": labels, "starts": n, "error %": errors.mean(), "sd": errors.std()}
@@ -119,13 +118,13 @@ def moons(args: argparse.Namespace) -> None:
 
 
 def left_out(K: np.ndarray, y: np.ndarray, cost: np.ndarray, labeled: np.ndarray) -> float:
-    """Mean squared leave-one-out residual of labeled rows with all other labels as they are."""
-    form = Dense(K, cost, True)
-    return float(np.mean((form.times(y) / form.diagonal())[labeled] ** 2))
+    """Mean squared leave-one-out residual of labeled samples with all other labels as they are."""
+    form = DenseForm(K, cost, True)
+    return float(np.mean((form.product(y) / form.diagonal())[labeled] ** 2))
 
 
 def shim(args: argparse.Namespace) -> None:
-    """Errors of both machines with s^2 chosen by leave-one-out, and with the best s^2 on average."""
+    """Errors of both models with s^2 chosen by leave-one-out, and with the best s^2 on average."""
     rows = []
     for C, star in ((100.0, 1.0), (1.0, 0.1)):
         errors, scores = np.zeros((2, args.draws, len(args.widths))), np.zeros((2, args.draws, len(args.widths)))
@@ -135,10 +134,10 @@ def shim(args: argparse.Namespace) -> None:
             X = signs[:, None] + rng.standard_normal((400, 2))
             shown = shown_at(two_classes(signs[:100] > 0), 20, rng)
             labeled, y_test = shown != UNLABELED, two_classes(signs[100:] > 0)
-            K = Gram(Kernel("rbf", 1 / width), X[:100]).whole
-            machine = DCLSSVM(C, C_unlabeled=star, gamma=1 / width).fit(X[:100], shown)
-            pair = LSSVM(C, gamma=1 / width).fit(X[:100], shown), machine
-            taken = 2.0 * machine.transduction_ - 3.0
+            K = Gram(Kernel("rbf", 1 / width), X[:100]).compute()
+            model = DCLSSVM(C, C_unlabeled=star, gamma=1 / width).fit(X[:100], shown)
+            pair = LSSVM(C, gamma=1 / width).fit(X[:100], shown), model
+            taken = 2.0 * model.transduction_ - 3.0
             part = K[np.ix_(labeled, labeled)]
             scores[0, draw, number] = left_out(part, taken[labeled], np.full(20, C), np.ones(20, dtype=bool))
             scores[1, draw, number] = left_out(K, taken, np.where(labeled, C, star), labeled)
@@ -146,7 +145,7 @@ def shim(args: argparse.Namespace) -> None:
         for number, (name, figure) in enumerate((("LS-SVM", 17.38), ("TLS-SVM", 14.28))):
             chosen = errors[number][np.arange(args.draws), scores[number].argmin(axis=1)]
             means = errors[number].mean(axis=0)
-            row = {"C1": C, "C2": star, "machine": name, "error %": chosen.mean(), "published": figure}
+            row = {"C1": C, "C2": star, "model": name, "error %": chosen.mean(), "published": figure}
             row |= {"standard error": chosen.std() / np.sqrt(args.draws), "best s^2 %": means.min()}
             rows.append(row | {"that s^2": args.widths[int(means.argmin())]})
     show(rows)

@@ -1,11 +1,12 @@
-"""What error do the least-squares machines of Adankon and Cheriet reach with the parameters they published?
+"""What error do the least-squares models of Adankon and Cheriet reach with the parameters they published?
 
-adankon  S2LS-SVM 1 and 2, BS2LS-SVM and the LS-SVM of labeled rows on Gaus50, Gaus50x (both drawn anew every time),
-         Text (1,446 / 500 rows at random) and USPS (one-vs-rest), 5 and 10 % of the training rows labeled at random
+adankon  S2LS-SVM 1 and 2, BS2LS-SVM and the LS-SVM of labeled samples on Gaus50, Gaus50x (both drawn anew every time),
+         Text (1,446 / 500 samples at random) and USPS (one-vs-rest), 5 and 10 % of the training samples labeled at
+         random
 sparse   sparse LS-SVM on USPS, one-vs-rest, at most 2,000 support vectors
 
-Judge: test error in percent, mean and deviation over draws, beside the published figure. The balance is the one of the
-article (S2LS 2: none, the others: the share of the labeled rows), then the true share of the training rows.
+Measured: test error in percent, mean and deviation over draws, beside the published figure. The balance is the one of
+the article (S2LS 2: none, the others: the share of the labeled samples), then the true share of the training samples.
 """
 
 from __future__ import annotations
@@ -47,16 +48,16 @@ ADANKON = {
 CELLS = {"gamma": (0.25, 1, 4), "C": (0.1, 1, 10), "C*/C": (0.1, 1, 10), "balance": ("printed", "true")}
 
 
-def wrong(machine, X, shown: np.ndarray, X_test, y_test: np.ndarray) -> float:
-    """Percent error on the test rows."""
-    return 100.0 * float(np.mean(clone(machine).fit(X, shown).predict(X_test) != y_test))
+def wrong(model, X, shown: np.ndarray, X_test, y_test: np.ndarray) -> float:
+    """Percent error on the test samples."""
+    return 100.0 * float(np.mean(clone(model).fit(X, shown).predict(X_test) != y_test))
 
 
 # ---------------------------------------------------------------- adankon
 
 
 def tables(name: str, seed: int) -> tuple:
-    """Training rows and labels, test rows and labels."""
+    """Training samples and labels, test samples and labels."""
     if name in ("gaus50", "gaus50x"):
         X, y = (gaus50 if name == "gaus50" else gaus50x)(1550, seed)
         return X[:550], y[:550], X[550:], y[550:]
@@ -75,8 +76,8 @@ def true_shares(y: np.ndarray) -> float | dict:
     return float(shares[1]) if len(classes) == 2 else {int(c): float(s) for c, s in zip(classes, shares)}
 
 
-def machines(name: str, cell: tuple, y: np.ndarray, wanted: list[str]) -> dict:
-    """The machines with the parameters of the articles, or times factors of gamma and C and a C*/C; and a balance."""
+def models(name: str, cell: tuple, y: np.ndarray, wanted: list[str]) -> dict:
+    """The models with the parameters of the articles, or times factors of gamma and C and a C*/C; and a balance."""
     (gamma, C, star), (gamma_b, C_b, components), _, _ = ADANKON[name]
     factors, balance = cell
     star_b = C_b
@@ -96,17 +97,17 @@ def machines(name: str, cell: tuple, y: np.ndarray, wanted: list[str]) -> dict:
 
 
 def errors_of(name: str, share: float, cells: list[tuple], args: argparse.Namespace) -> tuple[dict, dict]:
-    """Errors by draw and cell, and mean seconds of a fit, of every machine."""
-    errors = {key: np.zeros((args.draws, len(cells))) for key in args.machines}
-    seconds = dict.fromkeys(args.machines, 0.0)
+    """Errors by draw and cell, and mean seconds of a fit, of every model."""
+    errors = {key: np.zeros((args.draws, len(cells))) for key in args.models}
+    seconds = dict.fromkeys(args.models, 0.0)
     for draw in range(args.draws):
         X, y, X_test, y_test = tables(name, draw)
         shown = shown_at(y, int(share * len(y)), np.random.default_rng(draw))
         for number, cell in enumerate(cells):
-            for key, machine in machines(name, cell, y, args.machines).items():
+            for key, model in models(name, cell, y, args.models).items():
                 given = y if key == "all labels" else shown
                 start = time.perf_counter()
-                errors[key][draw, number] = wrong(machine, X, given, X_test, y_test)
+                errors[key][draw, number] = wrong(model, X, given, X_test, y_test)
                 seconds[key] += (time.perf_counter() - start) / (args.draws * len(cells))
     return errors, seconds
 
@@ -122,18 +123,20 @@ def adankon(args: argparse.Namespace) -> None:
         for key, found in errors.items():
             means, deviations = found.mean(axis=0), found.std(axis=0)
             figure, margin, best = ADANKON[name][3][share][NAMES.index(key)], ADANKON[name][2], int(means.argmin())
-            row = {"set": name, "labels": f"{share:.0%}", "machine": key, "error %": means[0], "sd": deviations[0]}
+            row = {"set": name, "labels": f"{share:.0%}", "model": key, "error %": means[0], "sd": deviations[0]}
             row |= {"true share %": means[1], "its sd": deviations[1], "published": figure, "margin": margin}
             row |= {"reached": None if figure is None else _reached(means, figure + margin), "seconds": seconds[key]}
             if args.grid:
                 row |= {"best cell %": means[best], "sd there": deviations[best], "cell": _named(*cells[best])}
             rows.append(row)
-            told = f"{means[0]:.2f} %, with the true share {means[1]:.2f} %, published {figure}"
-            print(f"{name}, {share:.0%} labeled, {key}: {told}", flush=True)
+            figures = f"{means[0]:.2f} %, with the true share {means[1]:.2f} %, published {figure}"
+            print(f"{name}, {share:.0%} labeled, {key}: {figures}", flush=True)
     print()
     show(rows)
     if args.grid:
-        print(f"\nCells: factors of gamma and C, C*/C, balance, of {CELLS}. Chosen on the test rows, which flatters.")
+        print(
+            f"\nCells: factors of gamma and C, C*/C, balance, of {CELLS}. Chosen on the test samples, which flatters."
+        )
     write("seed_adankon_" + "_".join(args.sets), rows, draws=args.draws)
 
 
@@ -155,12 +158,12 @@ def sparse(args: argparse.Namespace) -> None:
     rows = []
     for method, gamma, C in product(args.methods, args.gammas, args.costs):
         for count in [args.limit] if method == "reduced" else args.counts:
-            machine = SparseLSSVM(C, method=method, gamma=gamma, n_components=count, random_state=0)
+            model = SparseLSSVM(C, method=method, gamma=gamma, n_components=count, random_state=0)
             start = time.perf_counter()
-            machine.fit(X, y)
+            model.fit(X, y)
             seconds = time.perf_counter() - start
-            error = 100.0 * float(np.mean(machine.predict(X_test) != y_test))
-            row = {"method": method, "gamma": gamma, "C": C, "each": count, "SVs": len(machine.support_)}
+            error = 100.0 * float(np.mean(model.predict(X_test) != y_test))
+            row = {"method": method, "gamma": gamma, "C": C, "each": count, "SVs": len(model.support_)}
             rows.append(row | {"error %": error, "seconds": seconds})
             print(rows[-1], flush=True)
     print()
@@ -176,20 +179,20 @@ def sparse(args: argparse.Namespace) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tasks = options.add_subparsers(required=True)
-    one = tasks.add_parser("adankon", help="the semi-supervised machines")
+    one = tasks.add_parser("adankon", help="the semi-supervised models")
     one.set_defaults(task=adankon)
     one.add_argument("--draws", type=int, default=10)
     one.add_argument("--sets", nargs="+", choices=ADANKON, default=["gaus50", "gaus50x", "text"])
     one.add_argument("--shares", type=float, nargs="+", default=[0.05, 0.1])
-    one.add_argument("--machines", nargs="+", choices=NAMES, default=list(NAMES))
+    one.add_argument("--models", nargs="+", choices=NAMES, default=list(NAMES))
     one.add_argument("--factors", type=float, nargs=3, help="of gamma and of C, and C*/C, instead of those published")
     one.add_argument("--grid", action="store_true", help="also the best cell of a small grid")
-    one = tasks.add_parser("sparse", help="the sparse machine")
+    one = tasks.add_parser("sparse", help="the sparse model")
     one.set_defaults(task=sparse)
     one.add_argument("--methods", nargs="+", default=["reduced", "greedy"])
     one.add_argument("--gammas", type=float, nargs="+", default=[0.004, 0.0078, 0.0156])
     one.add_argument("--costs", type=float, nargs="+", default=[1.0, 10.0, 100.0])
-    one.add_argument("--counts", type=int, nargs="+", default=[300, 400], help="rows of each greedy machine")
+    one.add_argument("--counts", type=int, nargs="+", default=[300, 400], help="rows of each greedy model")
     one.add_argument("--limit", type=int, default=2000)
     args = options.parse_args()
     args.task(args)

@@ -1,9 +1,11 @@
 """Does Help-Training reach what Adankon and Cheriet print, and what does growing the inverse save?
 
-tables  HelpTraining and SelfTraining around LSSVM and SVM on Gaus50 (drawn anew every time), Text (1,446 / 500 rows at
-        random) and USPS (ten classes), 10 % of the training rows labeled at random. Judge: test error in percent, mean
-        and deviation over draws, beside Tables 4 to 8 of the article.
-growth  HelpTraining(LSSVM()) on two Gaussians with 3,000 unlabeled rows, the inverse growing by a block a round, beside
+tables  HelpTraining and SelfTraining around LSSVM and SVM on Gaus50 (drawn anew every time), Text (1,446 / 500 samples
+at
+        random) and USPS (ten classes), 10 % of the training samples labeled at random. Measured: test error in percent,
+        mean and deviation over draws, beside Tables 4 to 8 of the article.
+growth  HelpTraining(LSSVM()) on two Gaussians with 3,000 unlabeled samples, the inverse growing by a block a round,
+beside
         the same with an LSSVM fitted anew every round; the labels must be the same.
 """
 
@@ -22,7 +24,7 @@ from semisvm import LSSVM, SVM, HelpTraining, SelfTraining
 from timing import fitting, race, show, warm_up, write
 
 MACHINES = {"LS-SVM": LSSVM, "SVM": SVM}
-# published error of the supervised machine, self-training and Help-Training; what is allowed on top of the last
+# published error of the supervised model, self-training and Help-Training; what is allowed on top of the last
 PUBLISHED = {
     ("gaus50", "LS-SVM"): (12.62, 9.07, 5.87, 0.7),
     ("gaus50", "SVM"): (10.95, 6.41, 6.37, 0.7),
@@ -33,7 +35,7 @@ PUBLISHED = {
 }
 NUMBERS = {"gaus50": (0.02, 1.0), "text": (0.02, 1.0), "usps": (0.0078, 10.0)}  # gamma and C; USPS: those of BS2LS-SVM
 GRIDS = {
-    "gaus50": ((0.02,), (0.3, 1.0), ("kernel",), ("density", "lead"), (0.01, 0.1)),
+    "gaus50": ((0.02,), (0.3, 1.0), ("kernel",), ("density", "margin"), (0.01, 0.1)),
     "text": ((0.5, 1.0), (3.0, 10.0), ("kernel", 3.0, 5.0), ("density",), (0.01,)),
     "usps": ((0.0156,), (10.0,), ("leave_one_out",), ("density",), (0.1,)),
 }  # gamma, C, bandwidth, rank, eps
@@ -44,7 +46,7 @@ class Anew(LSSVM):
 
 
 def contestants(name: str, kind: str, grid: bool) -> dict:
-    """The machines of a set by what they are called."""
+    """The models of a set by what they are called."""
     cls, (gamma, C) = MACHINES[kind], NUMBERS[name]
     inner = cls(C, gamma=gamma)
     out = {
@@ -68,28 +70,30 @@ def _called(cell: tuple) -> str:
 
 def tables(args: argparse.Namespace) -> None:
     out = []
-    for name, kind in product(args.sets, args.machines):
+    for name, kind in product(args.sets, args.models):
         found: dict[str, list[float]] = {}
         seconds: dict[str, float] = {}
         for draw in range(args.draws):
             X, y, X_test, y_test = rows_of(name, draw)
             shown = shown_at(y, int(0.1 * len(y)), np.random.default_rng(draw))
-            for key, machine in contestants(name, kind, args.grid).items():
+            for key, model in contestants(name, kind, args.grid).items():
                 start = time.perf_counter()
-                found.setdefault(key, []).append(wrong(machine, X, shown, X_test, y_test))
+                found.setdefault(key, []).append(wrong(model, X, shown, X_test, y_test))
                 seconds[key] = seconds.get(key, 0.0) + (time.perf_counter() - start) / args.draws
         supervised, own, helped, margin = PUBLISHED[name, kind]
         published = {"supervised": supervised, "self-training": own}
         for key, errors in found.items():
             aim = published.get(key, helped)
-            row = {"set": name, "machine": kind, "method": key, "error %": np.mean(errors), "sd": np.std(errors)}
+            row = {"set": name, "model": kind, "method": key, "error %": np.mean(errors), "sd": np.std(errors)}
             row |= {"published": aim, "seconds": seconds[key]}
             row["reached"] = None if key in published else "yes" if np.mean(errors) <= helped + margin else "no"
             out.append(row)
             print(f"{name} {kind} {key}: {np.mean(errors):.2f} (sd {np.std(errors):.2f}), published {aim}", flush=True)
     print()
     show(out)
-    print("\nCells (gamma, C, bandwidth, rank, eps) are chosen on the test rows, which flatters; the others are not.")
+    print(
+        "\nCells (gamma, C, bandwidth, rank, eps) are chosen on the test samples, which flatters; the others are not."
+    )
     write("self_training_" + "_".join(args.sets), out, draws=args.draws)
 
 
@@ -98,9 +102,9 @@ def growth(args: argparse.Namespace) -> None:
     for u in args.sizes:
         data = two_gaussians(u)
         X, shown = data.X, partly(data.y, data.splits[0])
-        machines = {"grown": HelpTraining(LSSVM(gamma=0.01)), "anew": HelpTraining(Anew(gamma=0.01))}
-        warm_up(machines["grown"], X[: 2 * args.warm], shown[: 2 * args.warm])
-        times = race({key: fitting(machine, X, shown) for key, machine in machines.items()}, args.repeats)
+        models = {"grown": HelpTraining(LSSVM(gamma=0.01)), "anew": HelpTraining(Anew(gamma=0.01))}
+        warm_up(models["grown"], X[: 2 * args.warm], shown[: 2 * args.warm])
+        times = race({key: fitting(model, X, shown) for key, model in models.items()}, args.repeats)
         grown, anew = times["grown"].result, times["anew"].result
         same = bool(
             (grown.labeled_iter_ == anew.labeled_iter_).all() and (grown.transduction_ == anew.transduction_).all()
@@ -126,7 +130,7 @@ def main() -> None:
     one.set_defaults(task=tables)
     one.add_argument("--draws", type=int, default=10)
     one.add_argument("--sets", nargs="+", choices=NUMBERS, default=["gaus50", "text"])
-    one.add_argument("--machines", nargs="+", choices=MACHINES, default=list(MACHINES))
+    one.add_argument("--models", nargs="+", choices=MACHINES, default=list(MACHINES))
     one.add_argument("--grid", action="store_true", help="also a small grid of cells")
     one = tasks.add_parser("growth", help="what growing saves")
     one.set_defaults(task=growth)

@@ -1,11 +1,11 @@
-"""What do the machines of the primal reach on MNIST?
+"""What do the models of the primal reach on MNIST?
 
-Collobert et al.: 1,000 labels, 60,000 unlabeled rows (the 10,000 test rows and 50,000 of the training part), ten
-classes, rbf through Nystroem features. Judge: error on the test rows beside their 5.38 %, seconds.
+Collobert et al.: 1,000 labels, 60,000 unlabeled samples (the 10,000 test samples and 50,000 of the training part), ten
+classes, rbf through Nystroem features. Measured: error on the test samples beside their 5.38 %, seconds.
 
-Continuation (seed report): 0 against 3, 190 rows of which a quarter has a label, C = C* = 100, linear and rbf; and ten
-classes, 1,000 rows of which a quarter has a label, rbf; ten draws. Judge: accuracy on the rest of the test part, beside
-98 % and 68.7 %.
+Continuation (seed report): 0 against 3, 190 samples of which a quarter has a label, C = C* = 100, linear and rbf; and
+ten classes, 1,000 samples of which a quarter has a label, rbf; ten draws. Measured: accuracy on the rest of the test
+part, beside 98 % and 68.7 %.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from timing import show, write
 
 
 def large(data, landmarks: int, gamma: float, seed: int) -> dict:
-    """One fit with 60,000 unlabeled rows."""
+    """One fit with 60,000 unlabeled samples."""
     train, test = data.splits[0].labeled, data.splits[0].test
     known = np.random.default_rng(seed).permutation(train)[:1000]
     rows = np.r_[known, test, np.setdiff1d(train, known)[:50_000]]
     y = np.r_[data.y[known], np.full(60_000, UNLABELED)]
-    machine = GradientTSVM(10.0, gamma=gamma, n_components=landmarks, random_state=seed)
+    model = GradientTSVM(10.0, gamma=gamma, n_components=landmarks, random_state=seed)
     start = time.perf_counter()
-    machine.fit(data.X[rows], y)
+    model.fit(data.X[rows], y)
     seconds = time.perf_counter() - start
-    error = 100.0 * float(np.mean(machine.predict(data.X[test]) != data.y[test]))
+    error = 100.0 * float(np.mean(model.predict(data.X[test]) != data.y[test]))
     about = {"labels": f"draw {seed}", "landmarks": landmarks, "gamma": gamma, "seconds": seconds}
-    return {"machine": "GradientTSVM", **about, "error %": error, "published %": 5.38}
+    return {"model": "GradientTSVM", **about, "error %": error, "published %": 5.38}
 
 
 def small(data, digits: list[int], count: int, seed: int, **params) -> float:
-    """Accuracy on test rows of a machine that saw ``count`` rows, a quarter of them with a label."""
+    """Accuracy on test samples of a model that saw ``count`` rows, a quarter of them with a label."""
     rng = np.random.default_rng(seed)
     train, test = (rows[np.isin(data.y[rows], digits)] for rows in (data.splits[0].labeled, data.splits[0].test))
     rows = rng.permutation(train)[:count]
     y = np.where(np.arange(count) < count // 4, data.y[rows], UNLABELED)
-    machine = ContinuationTSVM(**params).fit(data.X[rows], y)
-    return 100.0 * float(np.mean(machine.predict(data.X[test]) == data.y[test]))
+    model = ContinuationTSVM(**params).fit(data.X[rows], y)
+    return 100.0 * float(np.mean(model.predict(data.X[test]) == data.y[test]))
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""What error do the smooth machines reach on the official splits, beside nabla-TSVM?
+"""What error do the smooth models reach on the official splits, beside nabla-TSVM?
 
 Data: g50c, uspst (rbf) and text (linear), official splits; coil20 (rbf), splits of the same protocol drawn by us. The
-unlabeled rows are the test rows; several classes one-vs-rest, but one-vs-one for ContinuationTSVM on uspst. Machines:
-both over a small grid of gamma (multiples of 0.5 / median squared distance), C and C* (multiples of C l/u), on kernel
-principal components that are computed once for all cells of a gamma. Judge: the best single cell for all splits, chosen
-on the test rows, which flatters, and the defaults, which choose nothing; beside the nabla-TSVM row of Collobert et al.,
-Table 1.3.
+unlabeled samples are the test samples; several classes one-vs-rest, but one-vs-one for ContinuationTSVM on uspst.
+Models: both over a small grid of gamma (multiples of 0.5 / median squared distance), C and C* (multiples of C l/u), on
+kernel principal components that are computed once for all cells of a gamma. Measured: the best single cell for all
+splits, chosen on the test samples, which flatters, and the defaults, which choose nothing; beside the nabla-TSVM row of
+Collobert et al., Table 1.3.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import time
 import numpy as np
 
 from data import load, partly
-from semisvm import ContinuationTSVM, GradientTSVM, scale
-from semisvm.featuremaps import kernel_pca
-from semisvm.kernels import Kernel
+from semisvm import ContinuationTSVM, GradientTSVM
+from semisvm.spaces import Kernel, kernel_pca
+from semisvm.spaces.bandwidth import resolve_gamma
 from timing import show, write
 
 PUBLISHED = {"g50c": 5.80, "text": 5.71, "uspst": 17.61, "coil20": 17.56}
@@ -43,15 +43,15 @@ def features(X, factor: float | None, count: int | None) -> np.ndarray:
     """Kernel principal components at a multiple of the median gamma; the table itself if there is no gamma."""
     if factor is None:
         return X
-    unit = scale.width(Kernel("rbf"), "median", X, np.ones(X.shape[0]))
+    unit = resolve_gamma(Kernel("rbf"), "median", X, np.ones(X.shape[0]))
     return kernel_pca(Kernel("rbf", factor * unit), X, count).X
 
 
-def errors(machine, X, data, splits: int) -> list[float]:
-    """Percent of the unlabeled rows, split by split."""
+def errors(model, X, data, splits: int) -> list[float]:
+    """Percent of the unlabeled samples, split by split."""
     each = []
     for split in data.splits[:splits]:
-        guess = machine.fit(X, partly(data.y, split)).transduction_
+        guess = model.fit(X, partly(data.y, split)).transduction_
         each.append(100.0 * float(np.mean(guess[split.unlabeled] != data.y[split.unlabeled])))
     return each
 
@@ -72,8 +72,8 @@ def main() -> None:
             for cls in (GradientTSVM, ContinuationTSVM):
                 for C, star in CELLS[name, cls]:
                     start = time.perf_counter()
-                    machine = cls(C, C_unlabeled=star * C * ratio, kernel="linear", **PAIRS.get((name, cls), {}))
-                    each = errors(machine, Z, data, args.splits)
+                    model = cls(C, C_unlabeled=star * C * ratio, kernel="linear", **PAIRS.get((name, cls), {}))
+                    each = errors(model, Z, data, args.splits)
                     cell = f"C {C:g} C* {star:g} C l/u" + ("" if factor is None else f" gamma {factor:g} median")
                     found[cls.__name__][cell] = each
                     seconds = (time.perf_counter() - start) / len(each)
@@ -83,7 +83,7 @@ def main() -> None:
             cells = found[cls.__name__]
             best = min(cells, key=lambda cell: np.mean(cells[cell]))
             plain = errors(cls(**kernel), data.X, data, args.splits)
-            row = {"set": name, "machine": cls.__name__, "best cell %": float(np.mean(cells[best])), "cell": best}
+            row = {"set": name, "model": cls.__name__, "best cell %": float(np.mean(cells[best])), "cell": best}
             rows.append(row | {"defaults %": float(np.mean(plain)), "nabla-TSVM": PUBLISHED[name]})
     show(rows)
     write("smooth_splits_" + "_".join(args.sets), rows, splits=args.splits)

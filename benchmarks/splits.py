@@ -1,10 +1,10 @@
 """What error does CCCPTSVM reach on the standard splits of the literature, beside the published figures?
 
-Data: the official labeled / unlabeled splits; the unlabeled rows are the test rows. Machines: CCCPTSVM and SVM with an
-rbf kernel over a grid of gamma (multiples of 0.5 / median squared distance), C (multiples of 1 / total variance in
+Data: the official labeled / unlabeled splits; the unlabeled samples are the test samples. Models: CCCPTSVM and SVM with
+an rbf kernel over a grid of gamma (multiples of 0.5 / median squared distance), C (multiples of 1 / total variance in
 feature space; 10 is C="auto"), C* (multiples of C l/u) and s. More than two classes: one-vs-rest or one-vs-one.
-Judge: the best cell of each split, averaged, which is the protocol of Collobert et al. (Table 1.3), and the best single
-cell for all splits. Both choose on the test rows and flatter; the row "defaults" chooses nothing.
+Measured: the best cell of each split, averaged, which is the protocol of Collobert et al. (Table 1.3), and the best
+single cell for all splits. Both choose on the test samples and flatter; the row "defaults" chooses nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from sklearn.base import clone
 
 from data import Data, Split, load, partly, two_classes
 from semisvm import CCCPTSVM, SVM
-from semisvm.kernels import Kernel
-from semisvm.scale import total_variance, width
-from semisvm.spaces import Gram
+from semisvm.spaces import Gram, Kernel
+from semisvm.spaces.bandwidth import resolve_gamma, total_variance
 from timing import show, write
 
 GAMMAS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
@@ -35,10 +34,10 @@ PUBLISHED = {
 }
 
 
-def error(machine: SVM | CCCPTSVM, K: np.ndarray, across: np.ndarray, y: np.ndarray, split: Split) -> float:
-    """Percent error on the test rows, whose kernel values with all rows are ``across``."""
+def error(model: SVM | CCCPTSVM, K: np.ndarray, across: np.ndarray, y: np.ndarray, split: Split) -> float:
+    """Percent error on the test samples, whose kernel values with all samples are ``across``."""
     shown = y if len(np.unique(y)) > 2 else two_classes(y == y.max())
-    guess = clone(machine).fit(K, partly(shown, split)).predict(across)
+    guess = clone(model).fit(K, partly(shown, split)).predict(across)
     return 100.0 * float(np.mean(guess != shown[split.test]))
 
 
@@ -46,24 +45,24 @@ def cells(
     K: np.ndarray, y: np.ndarray, split: Split, spread: float, costs: list, stars: list, ramps: list, scheme: str
 ) -> tuple[list, list]:
     """Errors of the SVM by C, and of CCCPTSVM by C, C* and s."""
-    judge = partial(error, K=K, across=K[split.test], y=y, split=split)
+    error_of = partial(error, K=K, across=K[split.test], y=y, split=split)
     plain, semi = [], []
     common = {"kernel": "precomputed", "multiclass": scheme}
     for C in np.array(costs) / spread:
-        plain.append(judge(SVM(C, **common)))
+        plain.append(error_of(SVM(C, **common)))
         star = C * len(split.labeled) / len(split.unlabeled)
-        semi.append([[judge(CCCPTSVM(C, C_unlabeled=k * star, s=s, **common)) for s in ramps] for k in stars])
+        semi.append([[error_of(CCCPTSVM(C, C_unlabeled=k * star, s=s, **common)) for s in ramps] for k in stars])
     return plain, semi
 
 
 def grid(data: Data, args: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
     """Errors by split, gamma, C, for CCCPTSVM also by C* and s; one kernel matrix per gamma serves all others."""
     every = np.ones(len(data.y))
-    unit = width(Kernel("rbf"), "median", data.X, every)
+    unit = resolve_gamma(Kernel("rbf"), "median", data.X, every)
     plain, semi = [], []
     for factor in args.gammas:
         start = time.perf_counter()
-        K = Gram(Kernel("rbf", factor * unit), data.X).whole
+        K = Gram(Kernel("rbf", factor * unit), data.X).compute()
         spread = total_variance(Kernel("precomputed"), K, every)
         # mmap_mode "c": numba compiles apart for the read-only arrays of the default
         done = Parallel(args.jobs, mmap_mode="c")(
@@ -128,7 +127,7 @@ def main() -> None:
     rows = summaries(plain, semi, axes, figures)
     print()
     show(rows)
-    print(f"\nError on the unlabeled rows, {len(semi)} splits. Choosing a cell on these same rows flatters.")
+    print(f"\nError on the unlabeled samples, {len(semi)} splits. Choosing a cell on these same samples flatters.")
     write(f"splits_{args.set}_{args.scheme}", rows, axes=axes, svm_errors=plain, cccp_errors=semi)
 
 

@@ -29,8 +29,8 @@ def tasks() -> dict[str, Callable]:
     """What is fitted, by name."""
     plain, semi = noisy_sphere(1000), two_gaussians(500)
     return {
-        "SVM, 1000 rows": fitting(SVM(gamma=1 / 50), plain.X, plain.y),
-        "CCCPTSVM, 50 + 500 rows": fitting(CCCPTSVM(C=1.0, gamma=0.02), semi.X, partly(semi.y, semi.splits[0])),
+        "SVM, 1000 samples": fitting(SVM(gamma=1 / 50), plain.X, plain.y),
+        "CCCPTSVM, 50 + 500 samples": fitting(CCCPTSVM(C=1.0, gamma=0.02), semi.X, partly(semi.y, semi.splits[0])),
     }
 
 

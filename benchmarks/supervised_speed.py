@@ -1,7 +1,7 @@
 """How much faster than scikit-learn's SVC is semisvm.SVM on the same supervised problem, and is it the same answer?
 
-Data: 50 normal features, a random linear truth, 10 % of the labels flipped. Machines: rbf, gamma = 1/50, C = 1,
-tol 1e-3 for both; SVC has a cache of 2000 MB, of 4000 MB from 60,000 rows on. Judge: the primal objective of both,
+Data: 50 normal features, a random linear truth, 10 % of the labels flipped. Models: rbf, gamma = 1/50, C = 1, tol 1e-3
+for both; SVC has a cache of 2000 MB, of 4000 MB from 60,000 samples on. Measured: the primal objective of both,
 computed by ``semisvm.problem.objective`` from their dual coefficients.
 """
 
@@ -14,10 +14,9 @@ from sklearn.svm import SVC
 
 from data import noisy_sphere
 from semisvm import SVM
-from semisvm.kernels import Kernel
 from semisvm.losses import Hinge
 from semisvm.problem import Problem, objective
-from semisvm.spaces import Gram
+from semisvm.spaces import Gram, Kernel
 from timing import fitting, peak_memory, race, ratio, sweep, warm_up
 
 GAMMA, C, TOL = 1 / 50, 1.0, 1e-3
@@ -37,23 +36,23 @@ def fit_ours(n: int) -> None:
     ours().fit(data.X, data.y)
 
 
-def primal(machine: SVM | SVC, X: np.ndarray, y: np.ndarray) -> float:
-    """1/2 ||w||^2 + C sum of hinges, of any machine with ``support_``, ``dual_coef_`` and ``intercept_``."""
+def primal(model: SVM | SVC, X: np.ndarray, y: np.ndarray) -> float:
+    """1/2 ||w||^2 + C sum of hinges, of any model with ``support_``, ``dual_coef_`` and ``intercept_``."""
     signs = 2.0 * y - 3.0
     problem = Problem(Gram(Kernel("rbf", GAMMA), X), signs, np.full(len(y), C), Hinge())
     coef = np.zeros(len(y))
-    coef[machine.support_] = np.ravel(machine.dual_coef_)
-    return objective(problem, coef, float(machine.intercept_[0]))
+    coef[model.support_] = np.ravel(model.dual_coef_)
+    return objective(problem, coef, float(model.intercept_[0]))
 
 
 def compare(n: int, repeats: int) -> dict:
     data = noisy_sphere(n)
-    machines = {"semisvm": ours(), "SVC": peer(n)}
-    for machine in machines.values():
-        warm_up(machine, data.X, data.y)
-    timed = race({name: fitting(machine, data.X, data.y) for name, machine in machines.items()}, repeats)
+    models = {"semisvm": ours(), "SVC": peer(n)}
+    for model in models.values():
+        warm_up(model, data.X, data.y)
+    timed = race({name: fitting(model, data.X, data.y) for name, model in models.items()}, repeats)
     fitted = {name: one.result for name, one in timed.items()}
-    values = {name: primal(machine, data.X, data.y) for name, machine in fitted.items()}
+    values = {name: primal(model, data.X, data.y) for name, model in fitted.items()}
     return {
         "rows": n,
         "seconds": timed["semisvm"].best,

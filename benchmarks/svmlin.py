@@ -1,11 +1,11 @@
 """What do MultiSwitchTSVM and AnnealingTSVM cost on sparse text, and how do they grow?
 
-IMDB: 50,000 rows of sublinear tf-idf, 100 labels, C 10, C* = C l/u, balanced as the labels are; several draws of the
-labels. Judge: seconds divided by those of scikit-learn's LinearSVC(C=1) on the same rows fully labeled, in the same
-run; error on the unlabeled rows. SVMlin needs 30 (switching) and 45 (annealing) such fits at 26.6 and 27.5 %.
+IMDB: 50,000 samples of sublinear tf-idf, 100 labels, C 10, C* = C l/u, balanced as the labels are; several draws of the
+labels. Measured: seconds divided by those of scikit-learn's LinearSVC(C=1) on the same samples fully labeled, in the
+same run; error on the unlabeled samples. SVMlin needs 30 (switching) and 45 (annealing) such fits at 26.6 and 27.5 %.
 
 Growth: generated tables of 50,000 columns and 100 non-zeros a row, two topics, up to a million rows, from small to
-large. Judge: seconds, peak memory of the process so far, exponent of growth.
+large. Measured: seconds, peak memory of the process so far, exponent of growth.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LABELS, WIDTH, ENTRIES, TOPIC = 100, 50_000, 100, 400
 
 
 def hidden(y: np.ndarray, seed: int) -> np.ndarray:
-    """Labels of as many rows of each class, the others hidden."""
+    """Labels of as many samples of each class, the others hidden."""
     rng, out = np.random.default_rng(seed), np.full(len(y), UNLABELED)
     for c in np.unique(y):
         rows = rng.choice(np.flatnonzero(y == c), LABELS // 2, replace=False)
@@ -36,7 +36,7 @@ def hidden(y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def imdb(seeds: list[int]) -> list[dict]:
-    """Both machines and LinearSVC by turns, for every draw of the labels."""
+    """Both models and LinearSVC by turns, for every draw of the labels."""
     data = load("imdb")
     rows = np.flatnonzero(data.y != 0)
     X, y = data.X[rows].astype(np.float64), 1 + (data.y[rows] > 0)
@@ -51,13 +51,13 @@ def imdb(seeds: list[int]) -> list[dict]:
             calls[name] = lambda cls=cls, partly=partly: cls(10.0, kernel="linear").fit(X, partly)
         timed = race(calls, 1)
         for name, (fits, error) in SVMLIN.items():
-            machine = timed[name].result
-            row = {"draw": seed, "machine": name, "seconds": timed[name].best, "LinearSVC": timed["LinearSVC"].best}
+            model = timed[name].result
+            row = {"draw": seed, "model": name, "seconds": timed[name].best, "LinearSVC": timed["LinearSVC"].best}
             row |= {"fits": timed[name].best / timed["LinearSVC"].best, "SVMlin fits": fits}
-            row["error %"] = 100.0 * float(np.mean(machine.transduction_[free] != y[free]))
-            supervised = machine.supervised_.predict(X[free])
+            row["error %"] = 100.0 * float(np.mean(model.transduction_[free] != y[free]))
+            supervised = model.supervised_.predict(X[free])
             row |= {"SVMlin %": error, "supervised %": 100.0 * float(np.mean(supervised != y[free]))}
-            out.append(row | {"objective": machine.objective_, "solves": machine.n_iter_})
+            out.append(row | {"objective": model.objective_, "solves": model.n_iter_})
             print(f"draw {seed} {name}: {row['fits']:.1f} fits, {row['error %']:.1f} %", flush=True)
     return out
 
@@ -86,17 +86,17 @@ def grown(name: str, n: int) -> tuple[float, float]:
     MACHINES[name](10.0, kernel="linear").fit(X[:2000], hidden(y[:2000], 0))
     partly = hidden(y, 0)
     start = time.perf_counter()
-    machine = MACHINES[name](10.0, kernel="linear").fit(X, partly)
+    model = MACHINES[name](10.0, kernel="linear").fit(X, partly)
     seconds = time.perf_counter() - start
     free = partly == UNLABELED
-    return seconds, 100.0 * float(np.mean(machine.transduction_[free] != y[free]))
+    return seconds, 100.0 * float(np.mean(model.transduction_[free] != y[free]))
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--draws", type=int, nargs="*", default=[0, 1, 2])
     options.add_argument("--sizes", type=int, nargs="*", default=[62_500, 250_000, 1_000_000])
-    options.add_argument("--machines", nargs="+", choices=MACHINES, default=list(MACHINES))
+    options.add_argument("--models", nargs="+", choices=MACHINES, default=list(MACHINES))
     args = options.parse_args()
     if args.draws:
         rows = imdb(args.draws)
@@ -104,13 +104,13 @@ def main() -> None:
         write("svmlin_imdb", rows)
     if args.sizes:
         rows = []
-        for name in args.machines:
+        for name in args.models:
             for n in args.sizes:
                 seconds, error = grown(name, n)
                 memory = high_water()
-                rows.append({"machine": name, "rows": n, "seconds": seconds, "error %": error, "peak MiB": memory})
+                rows.append({"model": name, "rows": n, "seconds": seconds, "error %": error, "peak MiB": memory})
                 print(rows[-1], flush=True)
-            exponent = growth(args.sizes, [row["seconds"] for row in rows if row["machine"] == name])
+            exponent = growth(args.sizes, [row["seconds"] for row in rows if row["model"] == name])
             print(f"{name}: growth exponent {exponent}")
             rows[-1]["growth"] = exponent
         show([row | {"growth": row.get("growth")} for row in rows])

@@ -27,10 +27,11 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
 import semisvm
-from semisvm.spaces import EXACT_ROWS, threads
+from semisvm._threads import n_available_threads
+from semisvm.spaces import FLOAT64_SAMPLES
 
 RESULTS = Path(__file__).resolve().parent / "results"
-WARM_ROWS = (1100, EXACT_ROWS + 1)  # several tiles, so threads start; float64 and float32 loops compile apart
+WARM_SIZES = (1100, FLOAT64_SAMPLES + 1)  # several tiles, so threads start; float64 and float32 loops compile apart
 
 
 class Timed(NamedTuple):
@@ -71,17 +72,17 @@ def ratio(ours: Timed, peer: Timed) -> float:
     return ours.best / peer.best
 
 
-def fitting(machine, X, y) -> Callable[[], Any]:
-    """The call that fits a fresh copy of a machine and returns it."""
-    return lambda: clone(machine).fit(X, y)
+def fitting(model, X, y) -> Callable[[], Any]:
+    """The call that fits a fresh copy of a model and returns it."""
+    return lambda: clone(model).fit(X, y)
 
 
-def warm_up(machine, X, y: np.ndarray, marker: int = -1) -> None:
+def warm_up(model, X, y: np.ndarray, marker: int = -1) -> None:
     """Fit slices of the rows, labeled ones first, so that what happens once per process has happened."""
     order = np.argsort(y == marker, kind="stable")
-    for n in WARM_ROWS:
-        if n == WARM_ROWS[0] or n <= len(y):
-            clone(machine).fit(X[order[:n]], y[order[:n]])
+    for n in WARM_SIZES:
+        if n == WARM_SIZES[0] or n <= len(y):
+            clone(model).fit(X[order[:n]], y[order[:n]])
 
 
 def growth(sizes: Sequence[float], seconds: Sequence[float]) -> float | None:
@@ -150,9 +151,9 @@ def write(name: str, rows: Sequence[Mapping[str, Any]], **about: Any) -> None:
     where = {
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "time": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "cores": threads(),
+        "cores": n_available_threads(),
         "threads of libraries": {one["internal_api"]: one["num_threads"] for one in threadpool_info()},
-        "machine": platform.processor() or platform.machine(),
+        "processor": platform.processor() or platform.machine(),
         "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -1,4 +1,4 @@
-"""Every public name documents all its parameters and shows an example."""
+"""Every public name documents all its parameters, cites its source and shows an example."""
 
 import inspect
 
@@ -7,7 +7,8 @@ import pytest
 
 import semisvm
 from semisvm import datasets, model_selection
-from semisvm.estimators import ESTIMATORS, WRAPPERS
+from semisvm.estimators import ESTIMATORS
+from semisvm.self_training import WRAPPERS
 from semisvm.solvers import SOLVERS
 
 PUBLIC = {
@@ -15,35 +16,53 @@ PUBLIC = {
     for module in (semisvm, datasets, model_selection)
     for name in module.__all__
 }
-KNOBS = {f"semisvm.solvers.{cls.__name__}": cls for cls in SOLVERS.values()}
+SOLVER_CLASSES = {f"semisvm.solvers.{cls.__name__}": cls for cls in SOLVERS.values()}
+METHODS = {f"semisvm.{name}": cls for name, cls in (ESTIMATORS | WRAPPERS).items()}
+
+
+def sections(thing):
+    return numpydoc.docscrape.NumpyDocString(inspect.getdoc(thing))
 
 
 def documented(thing):
-    doc = numpydoc.docscrape.NumpyDocString(inspect.getdoc(thing))
-    return [name.lstrip("*") for parameter in doc["Parameters"] for name in parameter.name.split(", ")], doc
+    return [name.lstrip("*") for entry in sections(thing)["Parameters"] for name in entry.name.split(", ")]
 
 
-@pytest.mark.parametrize("name", PUBLIC | KNOBS)
-def test_parameters_are_documented_in_their_order(name):
-    thing = (PUBLIC | KNOBS)[name]
-    expected = [p for p in inspect.signature(thing).parameters if p != "self"]
-    assert documented(thing)[0] == expected
+def arguments(function):
+    return [name for name in inspect.signature(function).parameters if name != "self"]
+
+
+@pytest.mark.parametrize("name", PUBLIC | SOLVER_CLASSES)
+def test_all_parameters_are_documented_once(name):
+    thing = (PUBLIC | SOLVER_CLASSES)[name]
+    assert sorted(documented(thing)) == sorted(arguments(thing))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_documented_defaults_are_the_defaults(name):
+    signature = inspect.signature(METHODS[name])
+    for entry in sections(METHODS[name])["Parameters"]:
+        default = signature.parameters[entry.name].default
+        text = f'"{default}"' if isinstance(default, str) else repr(default)
+        assert entry.type.endswith(f"default={text}")
+
+
+@pytest.mark.parametrize("name", METHODS | SOLVER_CLASSES)
+def test_the_source_is_cited(name):
+    assert "19" in (text := " ".join(sections((METHODS | SOLVER_CLASSES)[name])["References"])) or "20" in text
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_an_example_is_shown(name):
-    assert any(">>>" in line for line in documented(PUBLIC[name])[1]["Examples"])
+    assert any(">>>" in line for line in sections(PUBLIC[name])["Examples"])
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_methods_document_their_parameters(name):
-    thing = PUBLIC[name]
-    for method, function in inspect.getmembers(thing, inspect.isfunction):
-        if method.startswith("_") or not function.__module__.startswith("semisvm"):
-            continue
-        expected = [p for p in inspect.signature(function).parameters if p != "self"]
-        assert documented(function)[0] == expected, method
+    for method, function in inspect.getmembers(PUBLIC[name], inspect.isfunction):
+        if not method.startswith("_") and function.__module__.startswith("semisvm"):
+            assert documented(function) == arguments(function), method
 
 
-def test_the_registry_is_public():
+def test_the_registries_are_public():
     assert {*ESTIMATORS, *WRAPPERS} <= set(semisvm.__all__)

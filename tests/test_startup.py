@@ -1,4 +1,4 @@
-"""A second process must not compile, and importing must not drag in what nobody asked for."""
+"""A second process does not compile, and importing loads nothing that is not needed."""
 
 import os
 import subprocess
@@ -6,12 +6,12 @@ import sys
 
 FIT = """
 import numpy as np, semisvm
-from semisvm import rowcache
-from semisvm.solvers import pairs
+from semisvm.solvers.dual import pair_steps
+from semisvm.spaces import kernel_rows
 X = np.random.default_rng(0).standard_normal((60, 4))
 y = np.where(np.arange(60) < 20, np.arange(60) % 2 + 1, -1)
 semisvm.CCCPTSVM().fit(X, y)
-loops = [value for module in (pairs, rowcache) for value in vars(module).values() if hasattr(value, "stats")]
+loops = [value for module in (pair_steps, kernel_rows) for value in vars(module).values() if hasattr(value, "stats")]
 called = [loop.stats for loop in loops if loop.signatures]
 print(sum(sum(s.cache_hits.values()) for s in called), sum(sum(s.cache_misses.values()) for s in called))
 """
@@ -38,7 +38,7 @@ def test_the_cache_can_be_switched_off(tmp_path):
     assert not list(tmp_path.rglob("*.nbi"))
 
 
-def test_import_drags_in_nothing_that_scikit_learn_and_numba_do_not():
+def test_import_loads_nothing_that_scikit_learn_and_numba_do_not():
     loaded = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
     ours = set(run(f"import semisvm; {loaded}").split())
     assert ours - set(run(f"import sklearn.svm, numba; {loaded}").split()) == {"semisvm"}
@@ -50,16 +50,16 @@ import sklearn.model_selection, sklearn.utils.multiclass  # these import it them
 sys.modules["sklearn.callback"] = None  # as before scikit-learn 1.9
 import numpy as np, semisvm
 X = np.random.default_rng(0).standard_normal((30, 2))
-machine = semisvm.SVM().fit(X, np.arange(30) % 2 + 1)
-print(machine.converged_)
+model = semisvm.SVM().fit(X, np.arange(30) % 2 + 1)
+print(model.converged_)
 try:
-    machine.set_callbacks()
+    model.set_callbacks()
 except ImportError as refused:
     print(refused)
 """
 
 
-def test_scikit_learn_without_callbacks_will_do():
+def test_scikit_learn_without_callbacks_is_enough():
     fitted, refused = run(OLDER).splitlines()
     assert fitted == "True"
     assert "scikit-learn 1.9 or newer" in refused

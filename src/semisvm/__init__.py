@@ -14,17 +14,16 @@ from .estimators import (
     ContinuationTSVM,
     GeneticTSVM,
     GradientTSVM,
-    HelpTraining,
     LocalSearchRLSC,
     MixedIntegerTSVM,
     MultiSwitchTSVM,
     ProgressiveLSSVM,
     RampSVM,
-    SelfTraining,
     SparseLSSVM,
     SwitchingLSSVM,
     SwitchingTSVM,
 )
+from .self_training import HelpTraining, SelfTraining
 
 __version__ = "0.1.0.dev0"
 

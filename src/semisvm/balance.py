@@ -1,15 +1,24 @@
-"""Conditions on the unlabeled rows that keep them from all falling on one side.
+"""Conditions on the unlabeled samples that keep them from all falling on one side, and arithmetic of class shares.
 
-``Free``            none
-``Mean(m)``         the mean of f over the unlabeled rows is m
-``Count(r, slack)`` the share of positive labels among them is r, give or take ``slack``
+``Free``            no condition
+``Mean(m)``         the mean of f over the unlabeled samples is m
+``Count(r, slack)`` the share of positive labels among them is r, up to ``slack``
+
+Shares are weighted: a sample of weight 2 counts like two samples. With a ``Count`` the weight of the positive samples
+has to stay within a *band*, ``(low, high)``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import numbers
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from ._validation import check_number
+
+ROUNDING = 1e-9  # of the total weight: rounding error allowed in a sum of weights
 
 
 class Free(NamedTuple):
@@ -17,31 +26,176 @@ class Free(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """mean of f over the unlabeled rows = m; 2 r - 1 for a share r of positive rows."""
+    """The mean of f over the unlabeled samples is m; 2 r - 1 for a share r of positive samples."""
 
     m: float
 
 
 class Count(NamedTuple):
-    """A share r of the unlabeled rows is positive, give or take ``slack``."""
+    """A share r of the unlabeled samples is positive, up to ``slack``."""
 
     r: float
     slack: float = 0.0
 
 
-def residual(balance: tuple, scores: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
-    """How far the unlabeled rows are from the balance.
+Balance: TypeAlias = Free | Mean | Count
+
+
+def residual(balance: Balance, scores: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
+    """How far the unlabeled samples are from the balance.
 
     Parameters
     ----------
     balance : Free, Mean or Count
         The condition.
-    scores, labels, weights : arrays over the unlabeled rows
+    scores, labels, weights : arrays over the unlabeled samples
         f, the labels of +-1, and the weights of the mean, which sum to one.
     """
     match balance:
         case Mean(m):
-            return float(abs(weights @ scores - m))
+            return abs(float(weights @ scores) - m)
         case Count(r, slack):
-            return float(max(abs(weights @ (labels > 0) - r) - slack, 0.0))
+            return max(abs(float(weights @ (labels > 0)) - r) - slack, 0.0)
     return 0.0
+
+
+def positive_band(balance: Balance, weights: np.ndarray, y: np.ndarray | None = None) -> tuple[float, float]:
+    """Lowest and highest weight of positive samples that the balance allows.
+
+    Samples of equal weight: the counts within the slack, or the count nearest to the share (both, if two are equally
+    near). Otherwise the share and its slack, widened so that the labels y, the nearest attainable ones, are inside.
+    """
+    if not isinstance(balance, Count):
+        return -np.inf, np.inf
+    total = weights.sum()
+    low, high = (balance.r - balance.slack) * total, (balance.r + balance.slack) * total
+    unit = weights[0]
+    if np.all(weights == unit):
+        low, high = np.ceil(low / unit - ROUNDING), np.floor(high / unit + ROUNDING)
+        if low > high:
+            exact = balance.r * len(weights)
+            low, high = np.ceil(exact - 0.5 - ROUNDING), np.floor(exact + 0.5 + ROUNDING)
+        low, high = low * unit, high * unit
+    elif y is not None:
+        positive = weights @ (y > 0)
+        low, high = min(low, positive), max(high, positive)
+    return low - ROUNDING * total, high + ROUNDING * total
+
+
+def labels_by_sign(f: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
+    """Labels of +-1 by the sign of the scores, or by their rank at exactly the share if the signs break the balance."""
+    y = np.where(f > 0, 1.0, -1.0)
+    low, high = positive_band(balance, weights)
+    if not isinstance(balance, Count) or low <= weights @ (y > 0) <= high:
+        return y
+    order = np.argsort(-f, kind="stable")
+    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    distance = np.abs(sums - balance.r * sums[-1])
+    nearest = np.flatnonzero(distance <= distance.min() + ROUNDING * sums[-1])
+    count = nearest[np.abs(sums[nearest] - sums[np.count_nonzero(f > 0)]).argmin()]
+    y[order] = np.where(np.arange(len(f)) < count, 1.0, -1.0)
+    return y
+
+
+def labels_in_band(f: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
+    """Labels of +-1 by the rank of the scores: among the counts in the band, the one nearest to the signs."""
+    low, high = positive_band(balance, weights)
+    order = np.argsort(-f, kind="stable")
+    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    allowed = np.flatnonzero((low <= sums) & (sums <= high))
+    if not len(allowed):
+        return labels_by_sign(f, weights, balance)
+    count = allowed[np.abs(allowed - np.count_nonzero(f > 0)).argmin()]
+    y = np.full(len(f), -1.0)
+    y[order[:count]] = 1.0
+    return y
+
+
+def nearest_labels(f: np.ndarray, y: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
+    """The labels closest to f that keep the balance; a score of zero keeps its label, as do all if none keeps it."""
+    new = np.where(f > 0, 1.0, np.where(f < 0, -1.0, y))
+    low, high = positive_band(balance, weights, y)
+    positive = weights @ (new > 0)
+    rounding = ROUNDING * weights.sum()
+    if low <= positive <= high:
+        return new
+    if positive > high:
+        order = np.argsort(f, kind="stable")
+        order = order[new[order] > 0]
+        count = np.searchsorted(np.cumsum(weights[order]), positive - high - rounding) + 1
+        new[order[:count]] = -1.0
+    else:
+        order = np.argsort(-f, kind="stable")
+        order = order[new[order] < 0]
+        count = np.searchsorted(np.cumsum(weights[order]), low - positive - rounding) + 1
+        new[order[:count]] = 1.0
+    return new if low <= weights @ (new > 0) <= high else y
+
+
+def remaining_balance(balance: Balance, weights: np.ndarray, fixed: np.ndarray, y: np.ndarray) -> Balance:
+    """The balance of the samples without ``fixed``, so that together they keep ``balance``.
+
+    Parameters
+    ----------
+    balance : Free, Mean or Count
+        The condition on all samples.
+    weights, fixed : arrays over all samples
+        Weights, and the mask of the samples whose labels are fixed.
+    y : array over all samples
+        Labels of +-1 where fixed.
+    """
+    if not isinstance(balance, Count):
+        return balance
+    total, left = weights.sum(), weights[~fixed].sum()
+    if left <= 0:
+        return Free()
+    positive = weights[fixed & (y > 0)].sum()
+    ends = (balance.r - balance.slack, balance.r + balance.slack)
+    low, high = (float(np.clip((end * total - positive) / left, 0.0, 1.0)) for end in ends)
+    return Count(0.5 * (low + high), 0.5 * (high - low))
+
+
+def class_counts(shares: np.ndarray, n: int) -> np.ndarray:
+    """Whole numbers of samples per class that sum to n, by the largest remainders."""
+    counts = np.floor(shares * n).astype(int)
+    order = np.argsort(counts - shares * n, kind="stable")
+    counts[order[: n - counts.sum()]] += 1
+    return counts
+
+
+def class_shares(given: Any, classes: np.ndarray, labeled_weights: np.ndarray) -> np.ndarray:
+    """Shares of the classes among the unlabeled samples.
+
+    Parameters
+    ----------
+    given : None, "labeled", float or mapping
+        What the parameter ``balance`` of an estimator holds.
+    classes : array of shape (k,)
+        The classes.
+    labeled_weights : array of shape (k,)
+        Total weight of the labeled samples of each class.
+    """
+    if given is None or (isinstance(given, str) and given == "labeled"):
+        return labeled_weights / labeled_weights.sum()
+    if isinstance(given, Mapping):
+        return _mapped_shares(given, classes.tolist())
+    if not isinstance(given, numbers.Real) or isinstance(given, bool):
+        raise ValueError(
+            f"balance={given!r} is not allowed; balance takes 'labeled', None, the share of {classes[-1]!r} among the "
+            "unlabeled samples, or a mapping from class to share."
+        )
+    if len(classes) > 2:
+        raise ValueError(
+            f"balance={given!r} is one share and y holds {len(classes)} classes; pass a mapping from class to share."
+        )
+    share = check_number("balance", given, 0.0, 1.0, closed="both")
+    return np.array([1.0 - share, share])
+
+
+def _mapped_shares(given: Mapping, names: list) -> np.ndarray:
+    if set(given) != set(names):
+        raise ValueError(
+            f"balance names the classes {sorted(given, key=str)} and y holds {names}; give one share for each class."
+        )
+    values = [check_number(f"balance[{c!r}]", given[c], 0.0, closed="low") for c in names]
+    return np.array(values) / check_number("the sum of the shares in balance", sum(values), low=0.0)

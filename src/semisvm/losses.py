@@ -1,17 +1,18 @@
 """The losses, as small immutable tuples that numba can read.
 
-A labeled loss is a function of the margin t = y f, an unlabeled one of the score t = f. Each knows five pieces:
+A labeled loss is a function of the margin t = y f, an unlabeled one of the score t = f. Each has five pieces:
 
 ``value``
     the loss itself.
 ``slope``, ``curvature``
-    first and second derivative; at a kink the slope is that of the right-hand side.
-``convex_part``, ``concave_slope``
-    loss = convex_part + a concave rest whose slope is ``concave_slope``: what CCCP and DC methods need.
-
-and ``stationarity``, the distance from t to the nearest argument at which ``-m`` is a slope of the loss, m being a
-multiplier divided by its cost (for the Gaussian, the difference of the slopes). It is zero on all rows exactly at a
-stationary point, whatever the solver was.
+    first and second derivative; at a kink those of the right-hand side.
+``concave_slope``
+    derivative of the concave part: the loss without it is convex, which is what the concave-convex procedure needs.
+``stationarity``
+    distance from t to the nearest argument at which -m is a (sub)derivative of the loss, where m is a multiplier
+    divided by its cost. It is a distance in units of the margin; only the Gaussian, which has no such argument for
+    every m, returns the difference of the derivatives. It is zero at all samples exactly at a stationary point,
+    whatever the solver was.
 
 Every piece is one expression on numbers or arrays. Python calls it as it stands; inside compiled code the same
 function is found by the type of the tuple.
@@ -20,7 +21,7 @@ function is found by the type of the tuple.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba.extending import overload
@@ -57,7 +58,7 @@ class SymmetricSquared(NamedTuple):
 
 
 class SymmetricRamp(NamedTuple):
-    """min(1 + s, (1 - |f|)_+): flat for |f| <= -s, where a row has no opinion; -1 < s <= 0."""
+    """min(1 + s, (1 - |f|)_+): constant for |f| <= -s, where a sample has no influence; -1 < s <= 0."""
 
     s: float = -0.3
 
@@ -68,47 +69,47 @@ class Gaussian(NamedTuple):
     scale: float = 3.0
 
 
+Loss: TypeAlias = tuple[Any, ...]  # one of the classes above
+Array: TypeAlias = Any  # a number or an array of them
+
+
 class Pieces(NamedTuple):
     """The functions of one loss, each called as ``piece(loss, t)`` (``stationarity(loss, m, t)``)."""
 
     value: Callable
     slope: Callable
     curvature: Callable
-    convex_part: Callable
     concave_slope: Callable
     stationarity: Callable
 
 
-def _off_hinge(m, t, floor):
+def _hinge_stationarity(m: Array, t: Array, floor: float) -> Array:
     """Distance from t to where the slope of a hinge at 1, cut at ``floor``, is -m."""
-    above = np.maximum(1.0 - t, 0.0)
-    resting = np.minimum(above, np.maximum(t - floor, 0.0))
-    pushed = np.maximum(np.maximum(t - 1.0, floor - t), 0.0)
-    return np.where(m <= 0.0, resting, np.where(m >= 1.0, pushed, np.abs(1.0 - t)))
+    to_flat_part = np.minimum(np.maximum(1.0 - t, 0.0), np.maximum(t - floor, 0.0))
+    to_linear_part = np.maximum(np.maximum(t - 1.0, floor - t), 0.0)
+    return np.where(m <= 0.0, to_flat_part, np.where(m >= 1.0, to_linear_part, np.abs(1.0 - t)))
 
 
-def _off_symmetric(m, f, s):
-    """The same for the symmetric ramp: m > 0 pulls up to f = 1, m < 0 down to f = -1, m = 0 is |f| >= 1 or <= -s."""
+def _symmetric_stationarity(m: Array, f: Array, s: float) -> Array:
+    """The same for the symmetric ramp: a hinge of f where m > 0, of -f where m < 0; m = 0 at |f| >= 1 or |f| <= -s."""
     size = np.abs(f)
-    flat = np.maximum(size + s, 0.0) if s < 0 else np.inf  # without a flat part the top is no place to rest
-    resting = np.minimum(np.maximum(1.0 - size, 0.0), flat)
-    return np.where(m == 0.0, resting, _off_hinge(np.abs(m), np.sign(m) * f, -s))
+    to_top = np.maximum(size + s, 0.0) if s < 0 else np.inf  # without a flat top f = 0 is not stationary
+    to_flat_part = np.minimum(np.maximum(1.0 - size, 0.0), to_top)
+    return np.where(m == 0.0, to_flat_part, _hinge_stationarity(np.abs(m), np.sign(m) * f, -s))
 
 
-PIECES: dict[type, Pieces] = {
+PIECES: dict[Any, Pieces] = {
     Hinge: Pieces(
         value=lambda loss, t: np.maximum(1.0 - t, 0.0),
         slope=lambda loss, t: -1.0 * (t < 1.0),
         curvature=lambda loss, t: 0.0 * t,
-        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0),
         concave_slope=lambda loss, t: 0.0 * t,
-        stationarity=lambda loss, m, t: _off_hinge(m, t, -np.inf),
+        stationarity=lambda loss, m, t: _hinge_stationarity(m, t, -np.inf),
     ),
     SquaredHinge: Pieces(
         value=lambda loss, t: np.maximum(1.0 - t, 0.0) ** 2,
         slope=lambda loss, t: -2.0 * np.maximum(1.0 - t, 0.0),
         curvature=lambda loss, t: 2.0 * (t < 1.0),
-        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0) ** 2,
         concave_slope=lambda loss, t: 0.0 * t,
         stationarity=lambda loss, m, t: np.where(m > 0.0, np.abs(1.0 - 0.5 * m - t), np.maximum(1.0 - t, 0.0)),
     ),
@@ -116,7 +117,6 @@ PIECES: dict[type, Pieces] = {
         value=lambda loss, t: 0.5 * (1.0 - t) ** 2,
         slope=lambda loss, t: t - 1.0,
         curvature=lambda loss, t: 0.0 * t + 1.0,
-        convex_part=lambda loss, t: 0.5 * (1.0 - t) ** 2,
         concave_slope=lambda loss, t: 0.0 * t,
         stationarity=lambda loss, m, t: np.abs(1.0 - m - t),
     ),
@@ -124,23 +124,20 @@ PIECES: dict[type, Pieces] = {
         value=lambda loss, t: np.minimum(1.0 - loss.s, np.maximum(1.0 - t, 0.0)),
         slope=lambda loss, t: -1.0 * (t < 1.0) * (t >= loss.s),
         curvature=lambda loss, t: 0.0 * t,
-        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0),
         concave_slope=lambda loss, t: 1.0 * (t < loss.s),
-        stationarity=lambda loss, m, t: _off_hinge(m, t, loss.s),
+        stationarity=lambda loss, m, t: _hinge_stationarity(m, t, loss.s),
     ),
     SymmetricHinge: Pieces(
         value=lambda loss, t: np.maximum(1.0 - np.abs(t), 0.0),
         slope=lambda loss, t: 1.0 * (t < 0.0) * (t >= -1.0) - 1.0 * (t >= 0.0) * (t < 1.0),
         curvature=lambda loss, t: 0.0 * t,
-        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0) + np.maximum(1.0 + t, 0.0) - 1.0,
         concave_slope=lambda loss, t: 1.0 * (t < 0.0) - 1.0 * (t >= 0.0),
-        stationarity=lambda loss, m, t: _off_symmetric(m, t, 0.0),
+        stationarity=lambda loss, m, t: _symmetric_stationarity(m, t, 0.0),
     ),
     SymmetricSquaredHinge: Pieces(
         value=lambda loss, t: np.maximum(1.0 - np.abs(t), 0.0) ** 2,
         slope=lambda loss, t: -2.0 * np.maximum(1.0 - np.abs(t), 0.0) * (1.0 * (t >= 0.0) - 1.0 * (t < 0.0)),
         curvature=lambda loss, t: 2.0 * (np.abs(t) < 1.0),
-        convex_part=lambda loss, t: np.maximum(1.0 - np.abs(t), 0.0) ** 2 + 2.0 * np.abs(t),
         concave_slope=lambda loss, t: 2.0 * (t < 0.0) - 2.0 * (t >= 0.0),
         stationarity=lambda loss, m, t: np.where(
             m == 0.0, np.maximum(1.0 - np.abs(t), 0.0), np.abs(np.sign(m) * (1.0 - 0.5 * np.abs(m)) - t)
@@ -150,7 +147,6 @@ PIECES: dict[type, Pieces] = {
         value=lambda loss, t: 0.5 * (1.0 - np.abs(t)) ** 2,
         slope=lambda loss, t: t + 1.0 * (t < 0.0) - 1.0 * (t >= 0.0),
         curvature=lambda loss, t: 0.0 * t + 1.0,
-        convex_part=lambda loss, t: 0.5 * (1.0 + t**2),
         concave_slope=lambda loss, t: 1.0 * (t < 0.0) - 1.0 * (t >= 0.0),
         stationarity=lambda loss, m, t: np.minimum(
             np.where(m <= 1.0, np.abs(1.0 - m - t), np.inf), np.where(m >= -1.0, np.abs(1.0 + m + t), np.inf)
@@ -160,15 +156,13 @@ PIECES: dict[type, Pieces] = {
         value=lambda loss, t: np.minimum(1.0 + loss.s, np.maximum(1.0 - np.abs(t), 0.0)),
         slope=lambda loss, t: 1.0 * (t < loss.s) * (t >= -1.0) - 1.0 * (t >= -loss.s) * (t < 1.0),
         curvature=lambda loss, t: 0.0 * t,
-        convex_part=lambda loss, t: np.maximum(1.0 - t, 0.0) + np.maximum(1.0 + t, 0.0) - 1.0 + loss.s,
         concave_slope=lambda loss, t: 1.0 * (t < loss.s) - 1.0 * (t >= -loss.s),
-        stationarity=lambda loss, m, t: _off_symmetric(m, t, loss.s),
+        stationarity=lambda loss, m, t: _symmetric_stationarity(m, t, loss.s),
     ),
     Gaussian: Pieces(
         value=lambda loss, t: np.exp(-loss.scale * t**2),
         slope=lambda loss, t: -2.0 * loss.scale * t * np.exp(-loss.scale * t**2),
         curvature=lambda loss, t: 2.0 * loss.scale * (2.0 * loss.scale * t**2 - 1.0) * np.exp(-loss.scale * t**2),
-        convex_part=lambda loss, t: np.exp(-loss.scale * t**2) + loss.scale * t**2,
         concave_slope=lambda loss, t: -2.0 * loss.scale * t,
         stationarity=lambda loss, m, t: np.abs(m - 2.0 * loss.scale * t * np.exp(-loss.scale * t**2)),
     ),
@@ -184,45 +178,40 @@ UNLABELED: dict[str, type] = {
 }
 
 
-def value(loss: tuple, t):
+def value(loss: Loss, t: Array) -> Array:
     """The loss at t, a number or an array."""
     return PIECES[type(loss)].value(loss, t)
 
 
-def slope(loss: tuple, t):
+def slope(loss: Loss, t: Array) -> Array:
     """The derivative at t; the right-hand one at a kink."""
     return PIECES[type(loss)].slope(loss, t)
 
 
-def curvature(loss: tuple, t):
+def curvature(loss: Loss, t: Array) -> Array:
     """The second derivative at t; that of the right-hand side at a kink."""
     return PIECES[type(loss)].curvature(loss, t)
 
 
-def convex_part(loss: tuple, t):
-    """The convex part at t."""
-    return PIECES[type(loss)].convex_part(loss, t)
-
-
-def concave_slope(loss: tuple, t):
-    """The slope at t of what remains of the loss without its convex part."""
+def concave_slope(loss: Loss, t: Array) -> Array:
+    """The derivative of the concave part at t."""
     return PIECES[type(loss)].concave_slope(loss, t)
 
 
-def stationarity(loss: tuple, m, t):
-    """Distance from t to the nearest argument where -m is a slope of the loss."""
+def stationarity(loss: Loss, m: Array, t: Array) -> Array:
+    """Distance from t to the nearest argument where -m is a (sub)derivative of the loss."""
     return PIECES[type(loss)].stationarity(loss, m, t)
 
 
-def _serve(generic: Callable) -> None:
+def _overload(generic: Callable) -> None:
     """Let compiled code call a piece by the type of the loss tuple."""
 
-    def implementation(loss, t):
+    def implementation(loss: Any, t: Any) -> Callable | None:
         pieces = PIECES.get(getattr(loss, "instance_class", None))
         return None if pieces is None else getattr(pieces, generic.__name__)
 
-    overload(generic)(implementation)
+    overload(generic, strict=False)(implementation)  # the annotations differ from those of the pieces
 
 
-for _generic in (value, slope, curvature, convex_part, concave_slope):
-    _serve(_generic)
+for _generic in (value, slope, curvature):
+    _overload(_generic)

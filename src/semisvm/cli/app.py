@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from .progress import Stages
+from .progress import ProgressDisplay
 
 app = typer.Typer(
     name="semisvm",
-    help="A few labels and a lot of unlabeled rows make a good classifier.",
+    help="Classify the rows of a table from a few labeled and many unlabeled ones.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on stderr what is being done, step by step.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print the stages and iterations to stderr.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 
 
@@ -41,23 +41,23 @@ def label(
     target: Annotated[str | None, typer.Option(help="The column whose empty cells are to be filled.")] = None,
     text: Annotated[list[str] | None, typer.Option(help="A column to read as text; may be repeated.")] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")] = None,
-    method: Annotated[str, typer.Option(help="The machine; semisvm info lists them.")] = "cccp",
+    method: Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")] = "cccp",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write; TABLE.labeled beside TABLE if not given.")
+        Path | None, typer.Option("--output", "-o", help="The file to write; by default TABLE.labeled beside TABLE.")
     ] = None,
     balance: Annotated[
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="How the unlabeled rows divide: class=share,class=share, or with two classes the share of the second "
-            "in alphabetical order. Like the labeled rows if not given.",
+            help="Class shares of the unlabeled rows: class=share,class=share, or with two classes the share of the "
+            "second in alphabetical order. By default those of the labeled rows.",
         ),
     ] = None,
     unlabeled: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What else marks a cell of the target as unlabeled, such as ?.")
+        str | None, typer.Option(metavar="TEXT", help="Another marker of unlabeled cells of the target, such as ?.")
     ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file; UTF-8 if not given.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of methods that draw at random.")] = 0,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file; by default UTF-8.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of randomized methods.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
     verbose: Verbose = False,
     debug: Debug = False,
@@ -65,36 +65,36 @@ def label(
     """Fill the empty cells of a column, with a confidence for each."""
     from . import labeling, reporting
 
-    request = labeling.Request(
+    request = labeling.LabelRequest(
         table, target, tuple(text or ()), tuple(ignore or ()), method, output, balance, seed, unlabeled, encoding, force
     )
-    with Stages(verbose) as stages:
-        outcome = labeling.label(request, stages)
-    reporting.say(reporting.label_report(outcome, target))
+    with ProgressDisplay(verbose) as display:
+        result = labeling.label(request, display)
+    reporting.print_lines(reporting.label_report(result))
 
 
 @app.command()
 def demo(verbose: Verbose = False, debug: Debug = False) -> None:
-    """Show on generated data what unlabeled rows are worth."""
+    """Compare supervised and semi-supervised models on example data."""
     from . import reporting
     from .demo import demo_report
 
-    with Stages(verbose) as stages:
-        lines = demo_report(stages)
-    reporting.say(lines)
+    with ProgressDisplay(verbose) as display:
+        lines = demo_report(display)
+    reporting.print_lines(lines)
 
 
 @app.command()
 def info(debug: Debug = False) -> None:
-    """Versions, methods, and where things are kept."""
+    """Print versions, methods, caches and the memory limit."""
     from . import reporting
     from .info import info_report
 
-    reporting.say(info_report())
+    reporting.print_lines(info_report())
 
 
 def run(argv: list[str]) -> int:
-    """Run a command; every exception comes out.
+    """Run a command without catching exceptions.
 
     Parameters
     ----------

@@ -1,16 +1,16 @@
-"""What kind a column of a table is: number, boolean, date, category, text, or none that helps.
+"""The kind of a column: number, boolean, date, category, text, or ignored.
 
-The rules look at the cells alone, in this order; the first that fits decides.
+The rules use the cells alone, in this order; the first that applies decides.
 
 =========== ==========================================================================================
 text        named by the user
 ignored     no filled cell, or one value throughout
 boolean     every filled cell is true or false
-number      every filled cell is a number; ignored as an identifier if whole, all distinct and counting rows
+number      every filled cell is a number; ignored as an identifier if integer, all distinct and like row numbers
 date        every filled cell is an ISO-like date
-text        two words a cell or more on the average, or a script without spaces, and mostly distinct
+text        two words per cell or more on average, or a script without spaces, and mostly distinct
 ignored     single words, (nearly) all distinct: an identifier such as a key or an address
-category    every other column of strings; an empty cell is a category of its own
+category    every other column of strings; an empty cell is a category too
 =========== ==========================================================================================
 """
 
@@ -25,21 +25,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MISSING = {"", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "nil", "?", "-", "."}
-WORDS_OF_TEXT = 2.0
-DISTINCT_TEXT = 0.3  # share of distinct cells above which several words are text
-DISTINCT_IDENTIFIER = 0.9
-MANY_ROWS = 20  # below, whole numbers that happen to be distinct prove nothing
+MIN_WORDS = 2.0
+MIN_DISTINCT_TEXT = 0.3  # share of distinct cells above which several words are text
+MIN_DISTINCT_IDENTIFIER = 0.9
+MIN_IDENTIFIER_ROWS = 20  # fewer integers may be distinct by chance
 
-PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
-GROUPED = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d{1,3})(\.\d+)?")
-COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+GROUPED_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d{1,3})(\.\d+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 CODE = re.compile(r"0\d+|\d{16,}")  # a postal code, or more digits than a float holds
 DATE = re.compile(r"\d{4}[-/]\d{2}([-/]\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?)?")
 IDENTIFIER_NAME = re.compile(r"(?i:(^|[\W_])(id|key|index|idx|uuid|guid|row|no|nr)s?($|[\W_\d]))|[a-z]I[dD]$|^$")
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-class Raw(NamedTuple):
+class RawColumn(NamedTuple):
     """A column as its file holds it.
 
     ``kind`` is "text" (a list of str, empty where missing), "number", "boolean", "date" (arrays of float, NaN where
@@ -52,7 +52,7 @@ class Raw(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A column and what is made of it.
+    """A column and its kind.
 
     Attributes
     ----------
@@ -62,94 +62,95 @@ class Column:
         "number", "boolean", "date", "category", "text", "characters" (text of a script without spaces) or "ignored".
     values : array or list
         Floats with NaN, or strings.
-    why : str
+    reason : str
         Why it is ignored.
     """
 
     name: str
     kind: str
     values: Any = None
-    why: str = ""
+    reason: str = ""
 
 
-def detect(name: str, raw: Raw, as_text: bool = False) -> Column:
-    """Decide what a column is.
+def detect_column(name: str, raw: RawColumn, as_text: bool = False) -> Column:
+    """Find the kind of a column.
 
     Parameters
     ----------
     name : str
         Name of the column.
-    raw : Raw
+    raw : RawColumn
         Its values.
     as_text : bool, default=False
-        Whether the user says that it is text.
+        Whether the user declared it as text.
 
     Returns
     -------
     Column
     """
     if raw.kind == "other":
-        return Column(name, "ignored", why=f"type {raw.values}")
+        return Column(name, "ignored", reason=f"type {raw.values}")
     if as_text:
-        return _text(name, raw.values if raw.kind == "text" else ["" if v != v else f"{v:g}" for v in raw.values])
-    return _of_cells(name, raw.values) if raw.kind == "text" else _of_numbers(name, raw.kind, raw.values)
+        cells = raw.values if raw.kind == "text" else ["" if v != v else f"{v:g}" for v in raw.values]
+        return _text_column(name, cells)
+    return _string_column(name, raw.values) if raw.kind == "text" else _numeric_column(name, raw.kind, raw.values)
 
 
-def _of_numbers(name: str, kind: str, values: np.ndarray) -> Column:
+def _numeric_column(name: str, kind: str, values: np.ndarray) -> Column:
     values = np.where(np.isfinite(values), values, np.nan)
     filled = values[~np.isnan(values)]
     if not len(filled):
-        return Column(name, "ignored", why="empty")
+        return Column(name, "ignored", reason="empty")
     if (filled == filled[0]).all():
-        return Column(name, "ignored", why="constant")
-    if kind == "number" and _counts_rows(name, filled):
-        return Column(name, "ignored", why="identifier")
+        return Column(name, "ignored", reason="constant")
+    if kind == "number" and _is_identifier(name, filled):
+        return Column(name, "ignored", reason="identifier")
     if kind == "date":
         values = values - filled.min()
     return Column(name, kind, values)
 
 
-def _counts_rows(name: str, filled: np.ndarray) -> bool:
-    """Distinct whole numbers that a name, their order or their density gives away as identifiers."""
+def _is_identifier(name: str, filled: np.ndarray) -> bool:
+    """Whether numbers are distinct integers whose name, order or density is that of an identifier."""
     if (filled != np.floor(filled)).any() or len(np.unique(filled)) < len(filled):
         return False
     steps = np.diff(filled)
     if IDENTIFIER_NAME.search(name) or (len(filled) > 2 and (steps == 1).all()):
         return True
     in_order = (steps > 0).all() or (steps < 0).all()
-    return len(filled) >= MANY_ROWS and bool(in_order or np.ptp(filled) < 2 * len(filled))
+    return len(filled) >= MIN_IDENTIFIER_ROWS and bool(in_order or np.ptp(filled) < 2 * len(filled))
 
 
-def _of_cells(name: str, cells: list[str]) -> Column:
+def _string_column(name: str, cells: list[str]) -> Column:
     for kind, parse in PARSERS:
-        values = _parse(cells, parse)
+        values = _parse_all(cells, parse)
         if values is not None:
-            return _of_numbers(name, kind, values)
+            return _numeric_column(name, kind, values)
     cells = [cell if cell.strip() else "" for cell in cells]
     filled = [cell for cell in cells if cell]
     distinct = set(filled)
     if len(distinct) == 1 and len(filled) == len(cells):
-        return Column(name, "ignored", why="constant")
+        return Column(name, "ignored", reason="constant")
     share = len(distinct) / len(filled)
     words = sum(len(cell.split()) for cell in filled) / len(filled)
     unspaced = np.mean([UNSPACED.search(cell) is not None and len(cell) > 3 for cell in filled]) > 0.5
-    if share > DISTINCT_TEXT and (words >= WORDS_OF_TEXT or (unspaced and share > DISTINCT_IDENTIFIER)):
-        return _text(name, cells)
-    if share >= DISTINCT_IDENTIFIER and len(distinct) > 1:
-        return Column(name, "ignored", why="identifier")
+    if share > MIN_DISTINCT_TEXT and (words >= MIN_WORDS or (unspaced and share > MIN_DISTINCT_IDENTIFIER)):
+        return _text_column(name, cells)
+    if share >= MIN_DISTINCT_IDENTIFIER and len(distinct) > 1:
+        return Column(name, "ignored", reason="identifier")
     return Column(name, "category", cells)
 
 
-def _text(name: str, cells: list[str]) -> Column:
+def _text_column(name: str, cells: list[str]) -> Column:
     filled = [cell for cell in cells if re.search(r"\w", cell)]
     if not filled:
-        return Column(name, "ignored", why="no words")
+        return Column(name, "ignored", reason="no words")
     unspaced = np.mean([UNSPACED.search(cell) is not None for cell in filled]) > 0.5
     return Column(name, "characters" if unspaced else "text", cells)
 
 
-def _parse(cells: list[str], parse: Callable[[str], float | None]) -> np.ndarray | None:
-    """All cells as floats, NaN where nothing stands; None if a cell is of another kind."""
+def _parse_all(cells: list[str], parse: Callable[[str], float | None]) -> np.ndarray | None:
+    """All cells as floats, NaN where they are missing; None if a cell is of another kind."""
     values = np.full(len(cells), np.nan)
     for i, cell in enumerate(cells):
         cell = cell.strip()
@@ -166,16 +167,16 @@ def _boolean(cell: str) -> float | None:
     return {"true": 1.0, "false": 0.0}.get(cell.lower())
 
 
-def _plain(cell: str) -> float | None:
-    return float(cell) if PLAIN.fullmatch(cell) and not CODE.fullmatch(cell) else None
+def _plain_number(cell: str) -> float | None:
+    return float(cell) if PLAIN_NUMBER.fullmatch(cell) and not CODE.fullmatch(cell) else None
 
 
-def _grouped(cell: str) -> float | None:
-    return float(cell.replace(",", "")) if GROUPED.fullmatch(cell) and not CODE.fullmatch(cell) else None
+def _grouped_number(cell: str) -> float | None:
+    return float(cell.replace(",", "")) if GROUPED_NUMBER.fullmatch(cell) and not CODE.fullmatch(cell) else None
 
 
-def _comma(cell: str) -> float | None:
-    return float(cell.replace(",", ".")) if COMMA.fullmatch(cell) and not CODE.fullmatch(cell) else None
+def _decimal_comma(cell: str) -> float | None:
+    return float(cell.replace(",", ".")) if DECIMAL_COMMA.fullmatch(cell) and not CODE.fullmatch(cell) else None
 
 
 def _date(cell: str) -> float | None:
@@ -184,10 +185,16 @@ def _date(cell: str) -> float | None:
         return None
     text = cell.replace("/", "-").replace(" ", "T", 1).replace(" ", "")
     try:
-        moment = datetime.fromisoformat(text if len(text) > 7 else text + "-01")
+        time = datetime.fromisoformat(text if len(text) > 7 else text + "-01")
     except ValueError:
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() / 86400.0
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() / 86400.0
 
 
-PARSERS = (("boolean", _boolean), ("number", _plain), ("number", _grouped), ("number", _comma), ("date", _date))
+PARSERS = (
+    ("boolean", _boolean),
+    ("number", _plain_number),
+    ("number", _grouped_number),
+    ("number", _decimal_comma),
+    ("date", _date),
+)

@@ -11,90 +11,85 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from . import Refusal
-from .cells import records, sniff, value
-from .columns import Raw
+from . import InputError
+from .cells import Record, records, sniff_delimiter, unquote
+from .columns import RawColumn
 
 
 def decode(data: bytes, name: str, encoding: str | None) -> str:
-    """Bytes as text, with one sentence if they are of another encoding."""
+    """The text of a file, refused in one sentence if it has another encoding."""
     if encoding is None and (data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in data[:4096]):
-        raise Refusal(
-            f"{name} holds zero bytes, so it is UTF-16 or no text at all; save it as UTF-8 or pass --encoding utf-16."
+        raise InputError(
+            f"{name} contains zero bytes, so it is UTF-16 or not a text file; save it as UTF-8 or pass "
+            "--encoding utf-16."
         )
     try:
         return data.decode(encoding or "utf-8")
     except LookupError:
-        raise Refusal(
-            f"--encoding {encoding} is not known; pass the name of a text encoding such as utf-8, latin-1 or cp1252."
+        raise InputError(
+            f"--encoding {encoding} is not a known text encoding; pass one such as utf-8, latin-1 or cp1252."
         ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Refusal(
-            f"{name} is not {encoding or 'UTF-8'}: byte 0x{data[error.start]:02x} in line {line} cannot be read; save "
-            "it as UTF-8 or name its encoding, for instance --encoding latin-1 or --encoding cp1252."
+        raise InputError(
+            f"{name} is not {encoding or 'UTF-8'}: byte 0x{data[error.start]:02x} in line {line} cannot be decoded; "
+            "save it as UTF-8 or pass its encoding, for instance --encoding latin-1 or --encoding cp1252."
         ) from None
     except UnicodeError as error:
-        raise Refusal(f"{name} is not {encoding}: {error}; name its encoding with --encoding.") from None
+        raise InputError(f"{name} is not {encoding}: {error}; pass its encoding with --encoding.") from None
 
 
 @dataclass(frozen=True)
-class Delimited:
+class DelimitedTable:
     """A CSV or TSV file."""
 
     names: list[str]
     delimiter: str
+    prefix: str  # what precedes the header: a byte order mark, empty lines
+    header: Record
+    lines: list[Record]  # rows and empty lines
     rows: list[list[str]]
-    header: tuple[list[str], str]
-    lines: list[tuple[list[str], str]]  # rows and empty lines, with their ends
     encoding: str
-    mark: str  # what stands before the header: a byte order mark, empty lines
 
     @classmethod
-    def read(cls, path: Path, encoding: str | None = None, target: str | None = None) -> Delimited:
+    def read(cls, path: Path, encoding: str | None = None, target: str | None = None) -> DelimitedTable:
         """Read a file.
 
         Parameters
         ----------
         path : Path
-            The file; ``.tsv`` is cut at tabs, another at the delimiter its first lines suggest.
+            The file; the delimiter is the tab for ``.tsv``, and otherwise the one that its first lines suggest.
         encoding : str, optional
             Its encoding; None is UTF-8, with or without a byte order mark.
         target : str, optional
-            A column that has to be in the header, if any delimiter puts it there.
+            A column that has to be in the header, if any delimiter yields it.
         """
         text = decode(path.read_bytes(), path.name, encoding)
-        mark, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+        prefix, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
         if not text.strip():
-            raise Refusal(f"{path.name} is empty; a header line with the names of the columns and rows are needed.")
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else sniff(text.lstrip("\r\n"), target)
-        header, lines, width = None, [], 0
+            raise InputError(f"{path.name} is empty; it needs a header line with the column names, and rows.")
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else sniff_delimiter(text.lstrip("\r\n"), target)
+        remaining = records(text, delimiter)
         try:
-            for line, cells, end in records(text, delimiter):
-                if header is None and cells:
-                    header, width = (cells, end), len(cells)
-                elif cells and len(cells) != width:
-                    raise Refusal(
-                        f"line {line} has {len(cells)} cells and the header {width}; give every row as many, and put "
-                        f"cells that hold {delimiter!r} in double quotes."
-                    )
-                elif header is None:
-                    mark += end
-                else:
-                    lines.append((cells, end))
-        except Refusal as refusal:
-            raise Refusal(f"{path.name}: {refusal}") from None
-        rows = [cells for cells, _ in lines if cells]
-        return cls([value(cell) for cell in header[0]], delimiter, rows, header, lines, encoding or "utf-8", mark)
+            for header in remaining:
+                if header.cells:
+                    break
+                prefix += header.end
+            lines = [_check_width(record, header, delimiter) for record in remaining]
+        except InputError as error:
+            raise InputError(f"{path.name}: {error}") from None
+        names = [unquote(cell) for cell in header.cells]
+        rows = [record.cells for record in lines if record.cells]
+        return cls(names, delimiter, prefix, header, lines, rows, encoding or "utf-8")
 
     @property
     def n_rows(self) -> int:
-        """Number of rows, the header and empty lines not counted."""
+        """Number of rows, without the header and empty lines."""
         return len(self.rows)
 
-    def column(self, position: int) -> Raw:
+    def column(self, position: int) -> RawColumn:
         """The cells of a column, as text."""
-        return Raw("text", [value(row[position]) for row in self.rows])
+        return RawColumn("text", [unquote(row[position]) for row in self.rows])
 
     def labels(self, position: int, marker: str | None) -> list[str | None]:
         """The values of the target, None where the cell is empty or holds the marker."""
@@ -107,30 +102,41 @@ class Delimited:
         Parameters
         ----------
         file : binary file
-            Where to.
+            The file to write to.
         position : int
             Position of the target.
         filled : list
-            A label where the cell was empty, None where it stays.
+            A label for each cell that is to be filled, None for those that stay.
         name : str
             Name of the column of confidences.
         confidence : list of float
             One per row.
         """
-        as_written: dict[str, str] = {}
+        raw_labels: dict[str, str] = {}
         for row in self.rows:
-            as_written.setdefault(value(row[position]), row[position])
-        pieces = [self.mark, self.delimiter.join([*self.header[0], self._cell(name)]), self.header[1]]
-        each = iter(zip(filled, confidence))
-        for cells, end in self.lines:
+            raw_labels.setdefault(unquote(row[position]), row[position])
+        pieces = [self.prefix, self.delimiter.join([*self.header.cells, self._quote(name)]), self.header.end]
+        results = iter(zip(filled, confidence))
+        for _, cells, end in self.lines:
             if cells:
-                label, sure = next(each)
+                label, probability = next(results)
                 if label is not None:
-                    cells = [*cells[:position], as_written[label], *cells[position + 1 :]]
-                pieces.append(self.delimiter.join([*cells, "1" if label is None else f"{sure:.4f}"]))
+                    cells = [*cells[:position], raw_labels[label], *cells[position + 1 :]]
+                pieces.append(self.delimiter.join([*cells, "1" if label is None else f"{probability:.4f}"]))
             pieces.append(end)
         file.write("".join(pieces).encode(self.encoding))
 
-    def _cell(self, text: str) -> str:
-        quoted = any(mark in text for mark in (self.delimiter, '"', "\r", "\n"))
-        return '"' + text.replace('"', '""') + '"' if quoted else text
+    def _quote(self, value: str) -> str:
+        """A raw cell, with quotes only if the value needs them."""
+        needs_quotes = any(special in value for special in (self.delimiter, '"', "\r", "\n"))
+        return '"' + value.replace('"', '""') + '"' if needs_quotes else value
+
+
+def _check_width(record: Record, header: Record, delimiter: str) -> Record:
+    """The record, which has to have as many cells as the header, or none."""
+    if record.cells and len(record.cells) != len(header.cells):
+        raise InputError(
+            f"line {record.line} has {len(record.cells)} cells and the header has {len(header.cells)}; give every row "
+            f"as many cells as the header, and put cells that contain {delimiter!r} in double quotes."
+        )
+    return record

@@ -1,6 +1,8 @@
-"""From the columns of a table to the rows of a machine, by scikit-learn's transformers."""
+"""From the columns of a table to X, by scikit-learn's transformers."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,11 +23,11 @@ BLOCKS = {
 }
 
 
-class UnitVariance(TransformerMixin, BaseEstimator):
-    """Divides a block of columns by one number, so that the variances of its columns sum to one."""
+class TotalVarianceScaler(TransformerMixin, BaseEstimator):
+    """Divides all features by one number, so that their variances sum to one."""
 
-    def fit(self, X, y=None):
-        """Measure the block."""
+    def fit(self, X: Any, y: Any = None) -> TotalVarianceScaler:
+        """Compute the total variance."""
         if sparse.issparse(X):
             mean = np.asarray(X.mean(axis=0)).ravel()
             total = float(np.asarray(X.multiply(X).mean(axis=0)).sum() - mean @ mean)
@@ -34,16 +36,16 @@ class UnitVariance(TransformerMixin, BaseEstimator):
         self.scale_ = np.sqrt(total) if total > 1e-12 else 1.0
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Divide."""
         return X * (1.0 / self.scale_)
 
 
-def transformer(columns: list[Column]) -> ColumnTransformer:
-    """The transformer of a table whose frame has the positions in ``columns`` as names.
+def build_transformer(columns: list[Column]) -> ColumnTransformer:
+    """The transformer of a data frame whose columns are named by their positions in ``columns``.
 
-    Blocks of numbers, categories and text get a total variance of one each if there are several; a table of one block
-    is left as it is. Text alone stays sparse.
+    Blocks of numbers, categories and text are scaled to a total variance of one each if there are several; a single
+    block is not scaled. Text alone stays sparse.
 
     Parameters
     ----------
@@ -54,36 +56,36 @@ def transformer(columns: list[Column]) -> ColumnTransformer:
     -------
     ColumnTransformer
     """
-    places = {block: [i for i, c in enumerate(columns) if c.kind in kinds] for block, kinds in BLOCKS.items()}
-    places = {block: found for block, found in places.items() if found}
-    parts = []
-    for block, found in places.items():
-        steps = [("columns", _block(block, columns, found))]
-        if len(places) > 1:
-            steps.append(("balance", UnitVariance()))
-        parts.append((block, Pipeline(steps), [str(i) for i in found]))
-    return ColumnTransformer(parts, sparse_threshold=1.0 if list(places) == ["text"] else 0.3)
+    blocks = {block: [i for i, c in enumerate(columns) if c.kind in kinds] for block, kinds in BLOCKS.items()}
+    blocks = {block: positions for block, positions in blocks.items() if positions}
+    transformers = []
+    for block, positions in blocks.items():
+        steps = [("columns", _block_transformer(block, columns, positions))]
+        if len(blocks) > 1:
+            steps.append(("scale", TotalVarianceScaler()))
+        transformers.append((block, Pipeline(steps), [str(i) for i in positions]))
+    return ColumnTransformer(transformers, sparse_threshold=1.0 if list(blocks) == ["text"] else 0.3)
 
 
-def _block(block: str, columns: list[Column], found: list[int]):
+def _block_transformer(block: str, columns: list[Column], positions: list[int]) -> Pipeline | ColumnTransformer:
     if block == "numbers":
-        return Pipeline([("fill", SimpleImputer(strategy="median")), ("scale", StandardScaler())])
+        return Pipeline([("impute", SimpleImputer(strategy="median")), ("scale", StandardScaler())])
     if block == "text":
-        parts = [(str(i), _words(columns[i].kind), str(i)) for i in found]
-        return ColumnTransformer(parts, sparse_threshold=1.0)
+        vectorizers = [(str(i), _vectorizer(columns[i].kind), str(i)) for i in positions]
+        return ColumnTransformer(vectorizers, sparse_threshold=1.0)
     kinds = {"boolean": SimpleImputer(strategy="median"),
              "category": OneHotEncoder(min_frequency=2, handle_unknown="ignore")}  # fmt: skip
-    parts = [(kind, step, [str(i) for i in found if columns[i].kind == kind]) for kind, step in kinds.items()]
-    return ColumnTransformer([part for part in parts if part[2]])
+    encoders = [(kind, step, [str(i) for i in positions if columns[i].kind == kind]) for kind, step in kinds.items()]
+    return ColumnTransformer([encoder for encoder in encoders if encoder[2]])
 
 
-def _words(kind: str) -> TfidfVectorizer:
+def _vectorizer(kind: str) -> TfidfVectorizer:
     if kind == "characters":
         return TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
     return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True)
 
 
-def frame(columns: list[Column]) -> pd.DataFrame:
+def to_frame(columns: list[Column]) -> pd.DataFrame:
     """The values of the columns, named by their positions, since names in files may repeat."""
     return pd.DataFrame(
         {str(i): np.asarray(c.values, dtype=object if isinstance(c.values, list) else float)

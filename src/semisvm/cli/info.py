@@ -1,4 +1,4 @@
-"""Versions, methods, and where things are kept."""
+"""The report of ``semisvm info``."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import platform
 import sys
 from importlib.metadata import version
 
+from numba.core.dispatcher import Dispatcher
+
 from .. import __version__
-from ..spaces import gram_limit
-from .methods import methods, one_line
+from ..spaces import memory_limit
+from .methods import methods, summary
 
 
 def info_report() -> list[str]:
     """The lines of ``semisvm info``."""
     lines = [f"semisvm {__version__}, Python {platform.python_version()}"]
     lines += [f"  {name:14s}{version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba")]
-    known = methods()
-    width = max(map(len, known)) + 2
-    lines += ["", "Methods (--method)", *(f"  {name:{width}s}{one_line(cls)}" for name, cls in known.items())]
-    lines += ["", f"Compiled loops: {_compiled()}"]
-    return [*lines, f"Memory for kernel values: {gram_limit() / 2**30:.1f} GiB (SEMISVM_MEMORY, in bytes, changes it)"]
+    by_name = methods()
+    width = max(map(len, by_name)) + 2
+    lines += ["", "Methods (--method)", *(f"  {name:{width}s}{summary(cls)}" for name, cls in by_name.items())]
+    lines += ["", f"Cache of compiled functions: {_numba_cache()}"]
+    limit = f"{memory_limit() / 2**30:.1f} GiB"
+    return [*lines, f"Memory limit of kernel matrices: {limit} (set SEMISVM_MEMORY, in bytes, to change it)"]
 
 
-def _compiled() -> str:
-    """The folders where numba keeps what it compiled."""
-    folders = set()
-    for name, module in list(sys.modules.items()):
-        if name.startswith("semisvm."):
-            stats = (getattr(value, "stats", None) for value in vars(module).values())
-            folders |= {path for path in (getattr(one, "cache_path", None) for one in stats) if path}
-    return ", ".join(sorted(folders)) or "not kept on disk (SEMISVM_NUMBA_CACHE=0, or no folder can be written to)"
+def _numba_cache() -> str:
+    """The folders where numba keeps compiled functions."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("semisvm.")]
+    compiled = [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
+    folders = {function.stats.cache_path for function in compiled if function.stats.cache_path is not None}
+    return ", ".join(sorted(folders)) or "none (SEMISVM_NUMBA_CACHE=0, or no folder is writable)"

@@ -1,4 +1,4 @@
-"""Fill the empty cells of a target: read, transform, fit, write. What happened is returned for the report."""
+"""Fill the empty cells of a target: read, transform, fit, write."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from . import Refusal
-from .columns import Column, detect
-from .features import frame, transformer
+from . import InputError
+from .columns import Column, detect_column
+from .features import build_transformer, to_frame
 from .methods import find_method, short_name
-from .progress import Stages
-from .reading import Table, check_input, find_column, read, shorten
-from .target import check_labels, free_name, parse_balance
-from .writing import output_path, whole_file
+from .progress import ProgressDisplay
+from .reading import Table, check_input, find_column, join_first, read_table
+from .target import check_labels, parse_balance, unused_name
+from .writing import atomic_file, output_path
+
+MAX_REASONS = 8  # that a message lists
 
 
 @dataclass(frozen=True)
-class Request:
-    """What the user asks for; the fields are the options of ``semisvm label``."""
+class LabelRequest:
+    """The arguments and options of ``semisvm label``."""
 
     source: Path
     target: str | None
@@ -40,137 +42,144 @@ class Request:
 
 
 @dataclass
-class Outcome:
-    """What was done.
+class LabelResult:
+    """What was filled and written.
 
     Attributes
     ----------
     output : Path
         The file written.
-    machine : object or None
+    target : str
+        Name of the target.
+    estimator : object or None
         The fitted estimator; None if there was nothing to fill.
     given, filled : Counter
         Rows by class.
     columns : list of Column
         All columns but the target.
-    differs : int or None
-        Filled labels for which the supervised machine says otherwise; None without one.
+    n_different : int or None
+        Number of filled labels that the supervised model predicts differently; None without such a model.
     confidence : array
         Of the filled rows.
     notes : list of str
-        What the user should know.
+        Further notes and warnings.
     """
 
     output: Path
-    machine: Any = None
+    target: str = ""
+    estimator: Any = None
     given: Counter = field(default_factory=Counter)
     filled: Counter = field(default_factory=Counter)
     columns: list[Column] = field(default_factory=list)
-    differs: int | None = None
+    n_different: int | None = None
     confidence: np.ndarray = field(default_factory=lambda: np.ones(0))
     notes: list[str] = field(default_factory=list)
 
 
-def label(request: Request, stages: Stages) -> Outcome:
+def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:
     """Fill the empty cells of a column and write the table.
 
     Parameters
     ----------
-    request : Request
-        What the user asks for.
-    stages : Stages
-        Told what is being done.
+    request : LabelRequest
+        The arguments and options.
+    display : ProgressDisplay
+        Shows the stages and iterations.
 
     Returns
     -------
-    Outcome
+    LabelResult
     """
     cls = find_method(request.method)
     check_input(request.source)
-    outcome = Outcome(output_path(request.source, request.output, request.force))
-    stages("reading")
-    table = read(request.source, request.encoding, request.target)
-    target = find_column(table, request.target, "--target", request.source.name)
-    values = table.labels(target, request.unlabeled)
-    outcome.given = Counter(v for v in values if v is not None)
-    filled, confidence = [None] * len(values), np.ones(len(values))
-    if None in values:
-        outcome.notes += check_labels(request.target, values)
-        stages("columns")
-        machine = outcome.machine = _machine(request, cls, sorted(outcome.given), stages)
-        with warnings.catch_warnings(record=True) as said, stages.steps():
+    result = LabelResult(output_path(request.source, request.output, request.force))
+    display.begin("reading")
+    table = read_table(request.source, request.encoding, request.target)
+    position = find_column(table, request.target, "--target", request.source.name)
+    result.target = table.names[position]
+    labels = table.labels(position, request.unlabeled)
+    result.given = Counter(v for v in labels if v is not None)
+    filled, confidence = [None] * len(labels), np.ones(len(labels))
+    if None in labels:
+        result.notes += check_labels(result.target, labels)
+        display.begin("preparing features")
+        estimator = result.estimator = _new_estimator(request, cls, sorted(result.given), display)
+        with warnings.catch_warnings(record=True) as caught, display.iterations():
             warnings.simplefilter("always")
-            X = _rows(request, table, target, outcome)
-            sure = _fit(machine, X, np.array(values, dtype=object), outcome, stages)
-        outcome.notes += dict.fromkeys(
-            str(w.message) for w in said if w.category is UserWarning or issubclass(w.category, ConvergenceWarning)
+            X = _feature_matrix(request, table, position, result)
+            result.confidence = _fit(estimator, X, np.array(labels, dtype=object), result, display)
+        result.notes += dict.fromkeys(
+            str(w.message) for w in caught if w.category is UserWarning or issubclass(w.category, ConvergenceWarning)
         )
-        empty = [i for i, v in enumerate(values) if v is None]
-        original = {v: v for v in outcome.given}  # Python's own values, not NumPy's
-        for i, found in zip(empty, machine.transduction_[empty].tolist()):
+        empty = [i for i, v in enumerate(labels) if v is None]
+        original = {v: v for v in result.given}  # the Python objects of the table, not those of NumPy
+        for i, found in zip(empty, estimator.transduction_[empty].tolist()):
             filled[i] = original[found]
-        confidence[empty] = outcome.confidence = sure
-        outcome.filled = Counter(v for v in filled if v is not None)
-    stages("writing")
-    name, note = free_name(f"{request.target}_confidence", table.names)
-    outcome.notes += note
-    with whole_file(outcome.output, request.force) as file:
-        table.write(file, target, filled, name, confidence.tolist())
-    return outcome
+        confidence[empty] = result.confidence
+        result.filled = Counter(v for v in filled if v is not None)
+    display.begin("writing")
+    name, note = unused_name(f"{result.target}_confidence", table.names)
+    result.notes += note
+    with atomic_file(result.output, request.force) as file:
+        table.write(file, position, filled, name, confidence.tolist())
+    return result
 
 
-def _rows(request: Request, table: Table, target: int, outcome: Outcome):
-    """The table as numbers."""
-    where = request.source.name
-    text = {find_column(table, name, "--text", where) for name in request.text}
-    ignored = {find_column(table, name, "--ignore", where) for name in request.ignore}
+def _feature_matrix(request: LabelRequest, table: Table, target: int, result: LabelResult) -> Any:
+    """X, dense or CSR, from all columns that can be used."""
+    file_name = request.source.name
+    text = {find_column(table, name, "--text", file_name) for name in request.text}
+    ignored = {find_column(table, name, "--ignore", file_name) for name in request.ignore}
     if target in text | ignored:
-        raise Refusal(f"{request.target!r} is the target and cannot be a column to learn from; leave it out of --text "
-                      "and --ignore.")  # fmt: skip
+        raise InputError(f"{result.target!r} is the target, which is never a feature; remove it from --text and "
+                         "--ignore.")  # fmt: skip
     for i, name in enumerate(table.names):
         if i == target:
             continue
         if i in ignored:
-            outcome.columns.append(Column(name, "ignored", why="as you asked"))
-        elif re.fullmatch(rf"{re.escape(request.target)}_confidence(_\d+)?", name):
-            outcome.columns.append(Column(name, "ignored", why="written by semisvm"))
+            result.columns.append(Column(name, "ignored", reason="excluded by --ignore"))
+        elif re.fullmatch(rf"{re.escape(result.target)}_confidence(_\d+)?", name):
+            result.columns.append(Column(name, "ignored", reason="written by semisvm"))
         else:
-            outcome.columns.append(detect(name, table.column(i), as_text=i in text))
-    used = [column for column in outcome.columns if column.kind != "ignored"]
+            result.columns.append(detect_column(name, table.column(i), as_text=i in text))
+    used = [column for column in result.columns if column.kind != "ignored"]
     if not used:
-        why = shorten([f"{c.name} ({c.why})" for c in outcome.columns], 8) or "it is the only column"
-        raise Refusal(f"no column besides the target {request.target!r} can be used: {why}; add a column of numbers, "
-                      "categories or text.")  # fmt: skip
-    return transformer(used).fit_transform(frame(used))
+        reasons = [f"{column.name} ({column.reason})" for column in result.columns]
+        raise InputError(
+            f"no column besides the target {result.target!r} can be used: "
+            f"{join_first(reasons, MAX_REASONS) or 'it is the only column'}; add a column of numbers, categories or "
+            "text."
+        )
+    return build_transformer(used).fit_transform(to_frame(used))
 
 
-def _machine(request: Request, cls: type, classes: list, stages: Stages):
-    machine = cls()
-    known = machine.get_params(deep=False)
-    wanted = {"unlabeled": None, "random_state": request.seed, "verbose": stages.wants_steps}
+def _new_estimator(request: LabelRequest, cls: type, classes: list[Any], display: ProgressDisplay) -> Any:
+    """The unfitted estimator, with those options that it has parameters for."""
+    estimator = cls()
+    parameters = estimator.get_params(deep=False)
+    options = {"unlabeled": None, "random_state": request.seed, "verbose": display.estimator_verbose}
     if request.balance is not None:
-        if "balance" not in known:
-            raise Refusal(
-                f"--balance {request.balance} came with --method {short_name(cls.__name__)}, which looks at labeled "
-                "rows alone; leave --balance out or choose a semi-supervised method such as cccp."
+        if "balance" not in parameters:
+            raise InputError(
+                f"--balance {request.balance} is not allowed with --method {short_name(cls.__name__)}, which uses "
+                "labeled rows only; remove --balance or choose a semi-supervised method such as cccp."
             )
-        wanted["balance"] = parse_balance(request.balance, classes)
-    return machine.set_params(**{name: v for name, v in wanted.items() if name in known})
+        estimator.set_params(balance=parse_balance(request.balance, classes))
+    return estimator.set_params(**{name: value for name, value in options.items() if name in parameters})
 
 
-def _fit(machine, X, y: np.ndarray, outcome: Outcome, stages: Stages) -> np.ndarray:
-    """Fit, and say how sure each filled label is."""
+def _fit(estimator: Any, X: Any, y: np.ndarray, result: LabelResult, display: ProgressDisplay) -> np.ndarray:
+    """Fit, compare with the supervised model and return the probabilities of the filled labels."""
     empty = np.array([v is None for v in y])
-    stages("kernel and steps")
+    display.begin("fitting")
     try:
-        machine.fit(X, y)
+        estimator.fit(X, y)
     except ValueError as error:
-        raise Refusal(str(error)) from error
-    found = machine.transduction_[empty]
-    stages("probabilities")
-    supervised = getattr(machine, "supervised_", None)
-    if supervised is not None:
-        outcome.differs = int((supervised.predict(X[empty]) != found).sum())
-    place = {c: i for i, c in enumerate(machine.classes_.tolist())}
-    chances = machine.predict_proba(X[empty])
-    return np.clip(chances[np.arange(len(found)), [place[c] for c in found.tolist()]], 0.0, 1.0)
+        raise InputError(str(error)) from error
+    found = estimator.transduction_[empty]
+    display.begin("computing probabilities")
+    if hasattr(type(estimator), "supervised_"):
+        result.n_different = int((estimator.supervised_.predict(X[empty]) != found).sum())
+    codes = {c: i for i, c in enumerate(estimator.classes_.tolist())}
+    probabilities = estimator.predict_proba(X[empty])
+    return np.clip(probabilities[np.arange(len(found)), [codes[c] for c in found.tolist()]], 0.0, 1.0)

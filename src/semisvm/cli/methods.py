@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 
-from ..estimators import ESTIMATORS, WRAPPERS
-from . import Refusal
+from ..estimators import ESTIMATORS
+from ..self_training import WRAPPERS
+from . import InputError
 
 
 def short_name(class_name: str) -> str:
-    """The name users guess: CCCPTSVM is cccp, RampSVM ramp, MultiSwitchTSVM multi-switch, SwitchingLSSVM switching-ls.
+    """CCCPTSVM is cccp, RampSVM ramp, MultiSwitchTSVM multi-switch, SwitchingLSSVM switching-ls.
 
     Parameters
     ----------
@@ -40,16 +41,16 @@ def methods(registry: dict[str, type] | None = None) -> dict[str, type]:
 def find_method(name: str) -> type:
     """The estimator of a short name or class name; capitals, hyphens and underscores do not matter."""
 
-    def plain(text: str) -> str:
+    def normalized(text: str) -> str:
         return re.sub(r"[\s_-]", "", text).lower()
 
-    known = methods()
-    for short, cls in known.items():
-        if plain(name) in (plain(short), plain(cls.__name__)):
+    by_name = methods()
+    for short, cls in by_name.items():
+        if normalized(name) in (normalized(short), normalized(cls.__name__)):
             return cls
-    raise Refusal(f"--method {name} is not known; pass one of {', '.join(known)} (semisvm info says what they are).")
+    raise InputError(f"--method {name} is not known; pass one of {', '.join(by_name)} (semisvm info describes them).")
 
 
-def one_line(cls: type) -> str:
+def summary(cls: type) -> str:
     """The first line of a docstring."""
     return (inspect.getdoc(cls) or "").partition("\n")[0]

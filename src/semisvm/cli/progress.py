@@ -1,78 +1,83 @@
-"""What is being done, on standard error."""
+"""The stages of a command and the iterations of a fit, on standard error."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING
 
-from . import stop_if_asked
+from . import raise_pending_signal
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 
-class Stages:
+class ProgressDisplay:
     """A spinner on a terminal; elsewhere silent, or a line per stage when verbose.
 
     Parameters
     ----------
     verbose : bool
-        Whether to print a line per stage and per step of the fit.
+        Whether to print a line per stage and per iteration of the fit.
     """
 
     def __init__(self, verbose: bool = False):
         self.verbose = verbose
-        self.spins = sys.stderr.isatty()
-        self._status = None
-        self._name = ""
+        self.on_terminal = sys.stderr.isatty()
+        self._status: Status | None = None
+        self._stage = ""
 
-    def __enter__(self) -> Stages:
-        if self.spins:
+    def __enter__(self) -> ProgressDisplay:
+        if self.on_terminal:
             from rich.console import Console
 
             self._status = Console(stderr=True).status("")
             self._status.start()
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._status is not None:
             self._status.stop()
 
-    def __call__(self, name: str) -> None:
-        """A stage begins."""
-        stop_if_asked()
-        self._name = name
-        self._show(name)
+    def begin(self, stage: str) -> None:
+        """Show that a stage begins."""
+        raise_pending_signal()
+        self._stage = stage
+        self._show(stage)
 
     def _show(self, line: str) -> None:
         if self._status is not None:
             from rich.text import Text
 
             self._status.update(Text(line, no_wrap=True, overflow="ellipsis"))
-        if self.verbose:
-            console = self._status.console if self._status is not None else None
-            console.print(line, markup=False, highlight=False) if console else print(line, file=sys.stderr, flush=True)
+            if self.verbose:
+                self._status.console.print(line, markup=False, highlight=False)
+        elif self.verbose:
+            print(line, file=sys.stderr, flush=True)
 
     @property
-    def wants_steps(self) -> int:
-        """The ``verbose`` of an estimator whose lines somebody sees."""
-        return int(self.verbose or self.spins)
+    def estimator_verbose(self) -> int:
+        """The parameter ``verbose`` of an estimator whose lines are shown by ``iterations``."""
+        return int(self.verbose or self.on_terminal)
 
     @contextmanager
-    def steps(self) -> Iterator[None]:
-        """Estimators print their steps to standard output, which belongs to the report: show them here."""
-        with redirect_stdout(_Lines(lambda line: self._show(f"{self._name}: {line}"))):
+    def iterations(self) -> Iterator[None]:
+        """Show the lines that estimators print, so that standard output has the report alone."""
+        with redirect_stdout(_LineStream(lambda line: self._show(f"{self._stage}: {line}"))):
             yield
 
 
-class _Lines(io.TextIOBase):
-    """A text stream that hands on whole lines."""
+class _LineStream(io.TextIOBase):
+    """A text stream that calls a function with every complete line."""
 
-    def __init__(self, show):
+    def __init__(self, show: Callable[[str], None]):
         self._show = show
-        self._open = ""
+        self._incomplete = ""
 
     def write(self, text: str) -> int:
-        *lines, self._open = (self._open + text).split("\n")
+        *lines, self._incomplete = (self._incomplete + text).split("\n")
         for line in lines:
             self._show(line)
         return len(text)

@@ -1,37 +1,60 @@
-"""Which file, which format, which columns; every sentence about a file that cannot be used."""
+"""Input files: their formats and columns, and the messages about those that cannot be used."""
 
 from __future__ import annotations
 
 import difflib
 from pathlib import Path
+from typing import Any, BinaryIO, Protocol
 
-from . import Refusal
-from .delimited import Delimited
+from . import InputError
+from .columns import RawColumn
+from .delimited import DelimitedTable
 
 FORMATS = {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet", ".pq": "Parquet"}
-MOST_NAMES = 30
+MAX_NAMES = 30  # that a message lists
 
-Table = Delimited  # or Parquet, which has the same methods and is imported when one is read
+
+class Table(Protocol):
+    """A file as it was read, from which it can be written again with a filled target."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def column(self, position: int) -> RawColumn:
+        """The values of a column."""
+
+    def labels(self, position: int, marker: str | None) -> list[Any]:
+        """The values of the target, None where it is unlabeled."""
+
+    def write(self, file: BinaryIO, position: int, filled: list[Any], name: str, confidence: list[float]) -> None:
+        """Write all rows with the filled target and one more column."""
 
 
 def format_of(path: Path) -> str | None:
-    """The format that an extension promises, None for another one."""
+    """The format that belongs to the extension of a file; None for an unknown one."""
     return FORMATS.get(path.suffix.lower())
 
 
 def check_input(path: Path) -> None:
-    """Refuse a path that is no table, before anything is done."""
+    """Refuse a path that is not a file of a known format, before any work is done."""
+    *first, last = FORMATS
+    extensions = f"{', '.join(first)} or {last}"
     if path.is_dir():
-        raise Refusal(f"{path} is a folder; name one file that ends in {_endings()}.")
+        raise InputError(f"{path} is a folder; pass one file that ends in {extensions}.")
     if format_of(path) is None:
-        came = f"ends in {path.suffix}" if path.suffix else "has no ending"
-        raise Refusal(f"{path} {came}; files that end in {_endings()} are read: save the table as one of them.")
+        found = f"ends in {path.suffix}" if path.suffix else "has no extension"
+        raise InputError(f"{path} {found}; only files that end in {extensions} are read: save the table as one.")
     if not path.exists():
-        raise Refusal(f"{path} does not exist; check the name and the folder ({Path.cwd()}).")
+        raise InputError(f"{path} does not exist; check the name and the folder ({Path.cwd()}).")
 
 
-def read(path: Path, encoding: str | None = None, target: str | None = None) -> Table:
-    """Read a table by its extension.
+def read_table(path: Path, encoding: str | None = None, target: str | None = None) -> Table:
+    """Read a file in the format of its extension.
 
     Parameters
     ----------
@@ -44,60 +67,56 @@ def read(path: Path, encoding: str | None = None, target: str | None = None) -> 
 
     Returns
     -------
-    Delimited or Parquet
+    Table
     """
     check_input(path)
-    reader: type = Delimited
-    if format_of(path) == "Parquet":
-        from .parquet import Parquet
-
-        reader = Parquet
+    table: Table
     try:
-        table = reader.read(path, encoding, target)
+        if format_of(path) == "Parquet":
+            from .parquet import ParquetTable
+
+            table = ParquetTable.read(path, encoding)
+        else:
+            table = DelimitedTable.read(path, encoding, target)
     except OSError as error:
-        raise Refusal(f"{path} cannot be read ({error.strerror or error}); mend that or copy the file.") from None
+        raise InputError(f"{path} cannot be read ({error.strerror or error}); fix that or copy the file.") from None
     if not table.n_rows:
-        raise Refusal(f"{path.name} has a header and no rows; rows with and without a label are needed.")
+        raise InputError(f"{path.name} has a header and no rows; rows with and without a label are needed.")
     return table
 
 
-def find_column(table: Table, name: str | None, option: str, where: str) -> int:
+def find_column(table: Table, name: str | None, option: str, file_name: str) -> int:
     """Position of a named column.
 
     Parameters
     ----------
-    table : Delimited or Parquet
+    table : Table
         The table.
     name : str or None
-        The name that came with the option.
+        The value of the option.
     option : str
         The option, such as ``--target``.
-    where : str
+    file_name : str
         Name of the file.
     """
-    places = [i for i, found in enumerate(table.names) if found == name]
-    if len(places) == 1:
-        return places[0]
-    if places:
-        at = ", ".join(str(i + 1) for i in places)
-        raise Refusal(
-            f"{where} has {len(places)} columns named {name!r} (numbers {at}), so {option} {name} does not say which; "
-            "rename all but one."
+    positions = [i for i, found in enumerate(table.names) if found == name]
+    if len(positions) == 1:
+        return positions[0]
+    if positions:
+        numbers = ", ".join(str(i + 1) for i in positions)
+        raise InputError(
+            f"{file_name} has {len(positions)} columns named {name!r} (numbers {numbers}), so {option} {name} is "
+            "ambiguous; rename all but one."
         )
-    names = shorten([repr(found) for found in table.names], MOST_NAMES)
+    names = join_first([repr(found) for found in table.names], MAX_NAMES)
     if name is None:
-        raise Refusal(f"{option} is missing; name the column whose empty cells are to be filled, one of {names}.")
-    near = difflib.get_close_matches(name, table.names, 1, 0.75)
-    hint = f"did you mean {near[0]!r}?" if near else f"pass one of them to {option}."
-    raise Refusal(f"{where} has no column {name!r}; its columns are {names}: {hint}")
+        raise InputError(f"{option} is missing; pass the column whose empty cells are to be filled, one of {names}.")
+    similar = difflib.get_close_matches(name, table.names, 1, 0.75)
+    hint = f"did you mean {similar[0]!r}?" if similar else f"pass one of them to {option}."
+    raise InputError(f"{file_name} has no column {name!r}; its columns are {names}: {hint}")
 
 
-def shorten(items: list[str], most: int) -> str:
-    """Items with commas, those beyond ``most`` counted."""
-    more = f" and {len(items) - most:,} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
-
-
-def _endings() -> str:
-    *first, last = FORMATS
-    return f"{', '.join(first)} or {last}"
+def join_first(items: list[str], n_shown: int) -> str:
+    """The first items with commas, and the number of the others."""
+    more = f" and {len(items) - n_shown:,} more" if len(items) > n_shown else ""
+    return ", ".join(items[:n_shown]) + more

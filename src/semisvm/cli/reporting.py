@@ -1,4 +1,4 @@
-"""What a command says on standard output."""
+"""The reports that commands print to standard output."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .labeling import Outcome
-from .reading import shorten
+from .labeling import LabelResult
+from .reading import join_first
 
-MOST_CLASSES = 30
-MOST_COLUMNS = 8
-UNSURE = 0.7
+MAX_CLASSES = 30  # that a report lists
+MAX_COLUMNS = 8  # that a report lists per kind
+LOW_CONFIDENCE = 0.7
 KINDS = {
     "number": "numbers",
     "boolean": "booleans",
@@ -25,68 +25,65 @@ KINDS = {
 }
 
 
-def say(lines: list[str]) -> None:
-    """Print lines; a reader who has left, such as ``head``, is no error."""
+def print_lines(lines: list[str]) -> None:
+    """Print lines; a closed pipe, as behind ``head``, is not an error."""
     try:
         print("\n".join(lines), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def label_report(outcome: Outcome, target: str) -> list[str]:
-    """How the rows divide, what the supervised machine would say, which columns were used, where the file is.
+def label_report(result: LabelResult) -> list[str]:
+    """Rows by class, the difference from the supervised model, the columns by kind, and the file written.
 
     Parameters
     ----------
-    outcome : Outcome
+    result : LabelResult
         What was done.
-    target : str
-        Name of the target.
 
     Returns
     -------
     list of str
     """
-    n_given, n_filled = outcome.given.total(), outcome.filled.total()
-    lines = [f"{target}: {n_given:,} rows had a label, {n_filled:,} were filled" + _by(outcome)]
+    target, n_given, n_filled = result.target, result.given.total(), result.filled.total()
     if not n_filled:
-        lines = [f"{target}: nothing was unlabeled, all {n_given:,} rows have a label; their confidence is 1"]
-    lines += ["", *_classes(outcome), ""]
+        lines = [f"{target}: no row is unlabeled, all {n_given:,} rows have a label, with confidence 1"]
+    else:
+        lines = [
+            f"{target}: {n_given:,} rows had a label, {n_filled:,} were filled by {type(result.estimator).__name__}"
+        ]
+    lines += ["", *_class_table(result), ""]
     if n_filled:
-        if outcome.differs is not None:
-            share = 100 * outcome.differs / n_filled
-            lines += [f"The supervised machine would fill {outcome.differs:,} of them differently ({share:.1f} %)."]
-        unsure = int((outcome.confidence < UNSURE).sum())
-        middle = np.median(outcome.confidence)
-        lines += [f"Confidence: median {middle:.2f}, {unsure:,} rows below {UNSURE:g}.", ""]
-        lines += [*_columns(outcome), ""]
-    lines += [f"note: {note}" for note in outcome.notes]
-    return [*lines, f"written to {_near(outcome.output)}"]
+        if result.n_different is not None:
+            share = 100 * result.n_different / n_filled
+            lines += [f"The supervised model would fill {result.n_different:,} of them differently ({share:.1f} %)."]
+        n_low = int((result.confidence < LOW_CONFIDENCE).sum())
+        median = np.median(result.confidence)
+        lines += [f"Confidence: median {median:.2f}, {n_low:,} rows below {LOW_CONFIDENCE:g}.", ""]
+        lines += [*_columns_by_kind(result), ""]
+    lines += [f"note: {note}" for note in result.notes]
+    return [*lines, f"written to {_relative(result.output)}"]
 
 
-def _by(outcome: Outcome) -> str:
-    return f" by {type(outcome.machine).__name__}" if outcome.machine is not None else ""
-
-
-def _classes(outcome: Outcome) -> list[str]:
-    order = [c for c, _ in (outcome.given + outcome.filled).most_common()]
-    shown = order[:MOST_CLASSES]
+def _class_table(result: LabelResult) -> list[str]:
+    classes = [c for c, _ in (result.given + result.filled).most_common()]
+    shown = classes[:MAX_CLASSES]
     width = max(len(str(c)) for c in [*shown, "class"])
     lines = [f"  {'class':{width}s}  {'given':>9s}  {'filled':>9s}"]
-    lines += [f"  {c!s:{width}s}  {outcome.given[c]:9,d}  {outcome.filled[c]:9,d}" for c in shown]
-    return lines + ([f"  and {len(order) - len(shown):,} more"] if len(order) > len(shown) else [])
+    lines += [f"  {c!s:{width}s}  {result.given[c]:9,d}  {result.filled[c]:9,d}" for c in shown]
+    return lines + ([f"  and {len(classes) - len(shown):,} more"] if len(classes) > len(shown) else [])
 
 
-def _columns(outcome: Outcome) -> list[str]:
-    found: dict[str, list[str]] = {}
-    for column in outcome.columns:
+def _columns_by_kind(result: LabelResult) -> list[str]:
+    names: dict[str, list[str]] = {}
+    for column in result.columns:
         name = column.name or "(no name)"
-        found.setdefault(KINDS[column.kind], []).append(f"{name} ({column.why})" if column.why else name)
-    ordered = [kind for kind in dict.fromkeys(KINDS.values()) if kind in found]
-    return ["Columns"] + [f"  {kind:10s}  {shorten(found[kind], MOST_COLUMNS)}" for kind in ordered]
+        names.setdefault(KINDS[column.kind], []).append(f"{name} ({column.reason})" if column.reason else name)
+    kinds = [kind for kind in dict.fromkeys(KINDS.values()) if kind in names]
+    return ["Columns"] + [f"  {kind:10s}  {join_first(names[kind], MAX_COLUMNS)}" for kind in kinds]
 
 
-def _near(path: Path) -> Path:
-    """The path as seen from here, if it is below."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+def _relative(path: Path) -> Path:
+    """The path from the current folder, if it is below."""
+    current = Path.cwd()
+    return path.relative_to(current) if path.is_relative_to(current) else path

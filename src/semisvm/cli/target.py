@@ -1,18 +1,19 @@
-"""The target: its classes, their shares, and the column beside it."""
+"""The target: its classes, their shares, and the column of confidences."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
-from . import Refusal
+from . import InputError
 
-MANY_CLASSES = 10  # more labels than that, all distinct, are no classes
+MAX_DISTINCT_LABELS = 10  # more labels than that, all distinct, cannot be classes
 
 
-def check_labels(name: str, values: list) -> list[str]:
+def check_labels(name: str, values: list[Any]) -> list[str]:
     """Refuse a target without classes.
 
     Parameters
@@ -25,29 +26,27 @@ def check_labels(name: str, values: list) -> list[str]:
     Returns
     -------
     list of str
-        A note for classes that differ in blanks and capitals alone.
+        A note about classes that differ only in blanks and capitals.
     """
     given = Counter(v for v in values if v is not None)
     if not given:
-        raise Refusal(
-            f"all {len(values):,} cells of the target {name!r} are empty; write labels into some rows of every class."
-        )
+        raise InputError(f"all {len(values):,} cells of the target {name!r} are empty; label some rows of every class.")
     if len(given) == 1:
-        raise Refusal(
-            f"the target {name!r} holds one class only, {next(iter(given))!r}; label rows of a second class as well."
+        raise InputError(
+            f"the target {name!r} holds only one class, {next(iter(given))!r}; label rows of a second class as well."
         )
-    if len(given) > MANY_CLASSES and max(given.values()) == 1:
-        raise Refusal(
-            f"all {len(given):,} labels of the target {name!r} are different, which are no classes; name a column "
+    if len(given) > MAX_DISTINCT_LABELS and max(given.values()) == 1:
+        raise InputError(
+            f"all {len(given):,} labels of the target {name!r} are different, so they are not classes; choose a column "
             "whose values repeat."
         )
-    alike: dict[str, list[str]] = {}
+    similar: dict[str, list[str]] = {}
     for found in given:
-        alike.setdefault(str(found).strip().casefold(), []).append(repr(found))
-    return [f"{' and '.join(group)} are taken as different classes" for group in alike.values() if len(group) > 1]
+        similar.setdefault(str(found).strip().casefold(), []).append(repr(found))
+    return [f"{' and '.join(group)} are taken as different classes" for group in similar.values() if len(group) > 1]
 
 
-def parse_balance(text: str, classes: list) -> float | dict:
+def parse_balance(text: str, classes: list[Any]) -> float | dict[Any, float]:
     """The share of the second class, or shares by class, as estimators take them.
 
     Parameters
@@ -57,28 +56,37 @@ def parse_balance(text: str, classes: list) -> float | dict:
     classes : list
         The classes in their order.
     """
-    usage = ",".join(f"{c}={1 / len(classes):.2g}" for c in classes[:5]) + (",..." if len(classes) > 5 else "")
-    try:
-        if "=" not in text:
-            share = float(text)
-            if len(classes) == 2 and 0.0 <= share <= 1.0:
-                return share
-            raise ValueError
-        named = {str(c): c for c in classes}
-        pairs = [item.rpartition("=") for item in next(csv.reader([text]))]
-        shares = {named[name.strip()]: float(share) for name, _, share in pairs}
-    except (ValueError, KeyError):
-        shares = {}
-    if set(shares) != set(classes) or not all(0.0 <= s < np.inf for s in shares.values()) or not any(shares.values()):
+    balance = _shares_by_class(text, classes) if "=" in text else _share_of_second_class(text, classes)
+    if balance is None:
+        usage = ",".join(f"{c}={1 / len(classes):.2g}" for c in classes[:5]) + (",..." if len(classes) > 5 else "")
         one = f"one share from 0 to 1, that of {classes[1]!r}, or " if len(classes) == 2 else ""
-        raise Refusal(f"--balance {text} is not understood; pass {one}a share for every class, as in {usage}.")
-    return shares
+        raise InputError(f"--balance {text} is not understood; pass {one}a share for every class, as in {usage}.")
+    return balance
 
 
-def free_name(name: str, taken: list[str]) -> tuple[str, list[str]]:
-    """A name that no column has, and a note if it is not the one wanted."""
-    free, number = name, 1
-    while free in taken:
+def _share_of_second_class(text: str, classes: list[Any]) -> float | None:
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if len(classes) == 2 and 0.0 <= share <= 1.0 else None
+
+
+def _shares_by_class(text: str, classes: list[Any]) -> dict[Any, float] | None:
+    by_name = {str(c): c for c in classes}
+    try:
+        pairs = [item.rpartition("=") for item in next(csv.reader([text]))]
+        shares = {by_name[name.strip()]: float(share) for name, _, share in pairs}
+    except (ValueError, KeyError):
+        return None
+    complete = set(shares) == set(classes) and any(shares.values())
+    return shares if complete and all(0.0 <= share < np.inf for share in shares.values()) else None
+
+
+def unused_name(name: str, names: list[str]) -> tuple[str, list[str]]:
+    """A name that no column has, and a note if it is not the preferred one."""
+    unused, number = name, 1
+    while unused in names:
         number += 1
-        free = f"{name}_{number}"
-    return free, [] if free == name else [f"the column {name!r} was there already; the confidences are in {free!r}"]
+        unused = f"{name}_{number}"
+    return unused, [] if unused == name else [f"the column {name!r} exists; the confidences are in {unused!r}"]

@@ -1,4 +1,4 @@
-"""Where the result goes: never over the input, whole or not at all."""
+"""The output file: never the input, and complete or not there at all."""
 
 from __future__ import annotations
 
@@ -9,76 +9,79 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from . import Refusal, stop_if_asked
+from . import InputError, raise_pending_signal
 from .reading import format_of
 
 
-def output_path(source: Path, wanted: Path | None, force: bool) -> Path:
-    """Where to write, refused if it cannot be.
+def output_path(source: Path, requested: Path | None, force: bool) -> Path:
+    """The path to write to, refused if it cannot be written.
 
     Parameters
     ----------
     source : Path
         The input, which exists.
-    wanted : Path or None
-        What the user asks for; None is ``<name>.labeled.<ending>`` beside the input.
+    requested : Path or None
+        The value of ``--output``; None is ``<name>.labeled.<extension>`` beside the input.
     force : bool
-        Whether a file that is there may be replaced.
+        Whether an existing file may be replaced.
 
     Returns
     -------
     Path
         With links resolved, so that a link stays one.
     """
-    named = wanted or source.with_name(f"{source.stem}.labeled{source.suffix}")
+    named = requested or source.with_name(f"{source.stem}.labeled{source.suffix}")
     path = Path(os.path.realpath(named))
     if path == Path(os.path.realpath(source)) or (path.exists() and path.samefile(source)):
-        raise Refusal(f"the output {named} is the input itself, which is never overwritten; name another file with -o.")
+        raise InputError(f"the output {named} is the input, which is never overwritten; pass another file with -o.")
     if path.is_dir():
-        raise Refusal(f"the output {named} is a folder; name a file in it with -o.")
+        raise InputError(f"the output {named} is a folder; pass a file in it with -o.")
     if format_of(path) not in (None, format_of(source)):
-        raise Refusal(
-            f"the output {named} is named like {format_of(path)} and the input is {format_of(source)}, in which it "
-            f"is written; give -o a name that ends in {source.suffix}."
+        raise InputError(
+            f"the output {named} has the extension of {format_of(path)}, but it is written as {format_of(source)}, "
+            f"like the input; pass a name that ends in {source.suffix} with -o."
         )
     if path.exists() and not path.is_file():
-        raise Refusal(f"the output {named} is no ordinary file; name another one with -o.")
+        raise InputError(f"the output {named} is not a regular file; pass another one with -o.")
     if path.exists() and not force:
-        raise Refusal(f"the output {named} exists; pass --force to replace it or name another file with -o.")
+        raise InputError(f"the output {named} exists; pass --force to replace it or another file with -o.")
     folder = path.parent
     if not folder.is_dir():
-        raise Refusal(f"the folder {folder} of the output does not exist; make it or name another file with -o.")
+        raise InputError(f"the folder {folder} of the output does not exist; create it or pass another file with -o.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise Refusal(f"the folder {folder} of the output cannot be written to; name a file elsewhere with -o.")
+        raise InputError(f"the folder {folder} of the output is not writable; pass a file in another one with -o.")
     return path
 
 
 @contextmanager
-def whole_file(path: Path, force: bool) -> Iterator[BinaryIO]:
-    """A file that appears under its name when it is complete and on disk, and never if anything goes wrong.
+def atomic_file(path: Path, force: bool) -> Iterator[BinaryIO]:
+    """A file that appears under its name when it is complete and on disk, and not at all after an error.
 
     Parameters
     ----------
     path : Path
         The name.
     force : bool
-        Whether a file of that name may be replaced.
+        Whether an existing file may be replaced.
     """
-    temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")  # named before it is made: always found
+    temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")  # named first: always removed below
     try:
         with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        stop_if_asked()
+        raise_pending_signal()
         if path.exists():
             if not force:
-                raise Refusal(f"{path} was made by somebody else meanwhile; pass --force or name another file with -o.")
+                raise InputError(
+                    f"{path} was created by another program in the meantime; pass --force to replace it or another "
+                    "file with -o."
+                )
             temporary.chmod(path.stat().st_mode & 0o777)
         temporary.replace(path)
     except OSError as error:
-        raise Refusal(
-            f"{path} could not be written ({error.strerror or error}); make room or name another file with -o."
+        raise InputError(
+            f"{path} could not be written ({error.strerror or error}); free disk space or pass another file with -o."
         ) from None
     finally:
         temporary.unlink(missing_ok=True)

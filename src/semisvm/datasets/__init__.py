@@ -1,4 +1,4 @@
-"""Generators of the papers' data, and hiding labels."""
+"""Artificial data of the papers, and hiding labels for experiments."""
 
 from .generators import make_two_gaussians
 from .hiding import hide_labels

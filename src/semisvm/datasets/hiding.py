@@ -1,25 +1,26 @@
-"""Hiding labels, to try what unlabeled rows are worth."""
+"""Hiding labels, for experiments with unlabeled samples."""
 
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
 
 
-def hide_labels(y, n_labeled: int | float, random_state: int | None = None, marker=-1) -> np.ndarray:
-    """A copy of y in which only some rows keep their label, in about the class shares of y.
+def hide_labels(y: Any, n_labeled: int | float, random_state: int | None = None, marker: Any = -1) -> np.ndarray:
+    """A copy of y in which only some samples keep their label, in about the class shares of y.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of all rows.
+        Labels of all samples.
     n_labeled : int or float
-        How many rows keep theirs; a float below 1 is a share. Every class keeps at least one.
+        Number of samples that keep their label; a float below 1 is a share. Every class keeps at least one label.
     random_state : int or None, default=None
         Seed.
     marker : object, default=-1
-        What stands for a hidden label; text labels become objects.
+        Value of the hidden labels; an array that cannot hold it, such as one of text, becomes one of objects.
 
     Returns
     -------
@@ -34,20 +35,21 @@ def hide_labels(y, n_labeled: int | float, random_state: int | None = None, mark
     y = np.asarray(y)
     rng = np.random.default_rng(random_state)
     classes, codes = np.unique(y, return_inverse=True)
-    wanted = round(n_labeled * len(y)) if isinstance(n_labeled, float) and n_labeled < 1 else n_labeled
-    if not len(classes) <= wanted <= len(y):
+    n_kept = round(n_labeled * len(y)) if isinstance(n_labeled, float) and n_labeled < 1 else n_labeled
+    if not len(classes) <= n_kept <= len(y):
         raise ValueError(
-            f"n_labeled={n_labeled!r} asks for {wanted:g} labeled rows; {len(y)} rows of {len(classes)} classes allow "
-            f"{len(classes)} to {len(y)}."
+            f"n_labeled={n_labeled!r} means {n_kept:g} labeled samples; {len(y)} samples of {len(classes)} classes "
+            f"allow {len(classes)} to {len(y)}."
         )
-    ideal = wanted * np.bincount(codes) / len(y)
-    counts = np.maximum(np.floor(ideal).astype(int), 1)
-    while counts.sum() < int(wanted):
-        counts[np.argmin(counts - ideal)] += 1
-    while counts.sum() > int(wanted):
-        counts[np.argmax(np.where(counts > 1, counts - ideal, -np.inf))] -= 1
-    fits = y.dtype.kind in "if" and isinstance(marker, numbers.Real) and (y.dtype.kind == "f" or marker == marker)
-    hidden = y.copy() if fits else y.astype(object)
+    expected = n_kept * np.bincount(codes) / len(y)
+    counts = np.maximum(np.floor(expected).astype(int), 1)
+    while counts.sum() < int(n_kept):
+        counts[np.argmin(counts - expected)] += 1
+    while counts.sum() > int(n_kept):
+        counts[np.argmax(np.where(counts > 1, counts - expected, -np.inf))] -= 1
+    kind = y.dtype.kind
+    can_hold_marker = kind in "if" and isinstance(marker, numbers.Real) and (kind == "f" or marker == marker)
+    hidden = y.copy() if can_hold_marker else y.astype(object)
     for code, count in enumerate(counts):
         hidden[rng.permutation(np.flatnonzero(codes == code))[count:]] = marker
     return hidden

@@ -1,18 +1,17 @@
-"""One class per published method: ``ESTIMATORS`` lists the machines by name, ``WRAPPERS`` those around another one."""
+"""One class per published method; ``ESTIMATORS`` lists them by name."""
 
 from .bayesian import BayesianLSSVM
-from .combinatorial import GeneticTSVM, SwitchingTSVM
+from .cccp import CCCPTSVM
 from .exact import SDPTSVM, BranchBoundTSVM
-from .generic import S3VM
-from .label_search import LocalSearchRLSC, SwitchingLSSVM
-from .least_squares import LSSVM, SparseLSSVM
+from .lssvm import LSSVM, SparseLSSVM
+from .lssvm_labeling import DCLSSVM, ProgressiveLSSVM
+from .lssvm_search import LocalSearchRLSC, SwitchingLSSVM
 from .programs import ConcaveLPTSVM, MixedIntegerTSVM
-from .self_labeling import DCLSSVM, ProgressiveLSSVM
-from .self_training import HelpTraining, SelfTraining
+from .s3vm import S3VM
 from .smooth import ContinuationTSVM, GradientTSVM
-from .supervised import SVM, RampSVM
+from .svm import SVM, RampSVM
 from .svmlin import AnnealingTSVM, MultiSwitchTSVM
-from .transductive import CCCPTSVM
+from .switching import GeneticTSVM, SwitchingTSVM
 
 ESTIMATORS: dict[str, type] = {
     cls.__name__: cls
@@ -41,6 +40,4 @@ ESTIMATORS: dict[str, type] = {
     )
 }
 
-WRAPPERS: dict[str, type] = {cls.__name__: cls for cls in (SelfTraining, HelpTraining)}
-
-__all__ = [*ESTIMATORS, *WRAPPERS, "ESTIMATORS", "WRAPPERS"]
+__all__ = [*ESTIMATORS, "ESTIMATORS"]

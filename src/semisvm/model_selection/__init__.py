@@ -1,4 +1,4 @@
-"""Choosing and judging machines when most rows have no label."""
+"""Model selection when most samples have no label."""
 
 from .splits import LabeledKFold
 

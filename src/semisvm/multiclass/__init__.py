@@ -2,14 +2,15 @@
 
 from .calibration import fit_slope, sigmoid, softmax
 from .coupling import COUPLINGS, couple
-from .schemes import SCHEMES, Task, one_vs_one, one_vs_rest, pairs, votes
+from .schemes import SCHEMES, BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, pairs, votes
 
 __all__ = [
     "COUPLINGS",
     "SCHEMES",
-    "Task",
+    "BinaryTask",
     "couple",
     "fit_slope",
+    "n_binary_tasks",
     "one_vs_one",
     "one_vs_rest",
     "pairs",

@@ -1,10 +1,15 @@
-"""One number that turns scores into probabilities.
+"""Sigmoid calibration with one parameter: the slope that turns scores into probabilities.
 
 Binary and pairwise: P(positive) = 1/(1 + exp(-slope f)). One-vs-rest: P_k proportional to exp(slope f_k). There is no
-offset, so that the most probable class is the predicted one. The slope maximises the likelihood of held-out labels,
-with the labels softened as Platt does, so that scores that separate them all do not make it infinite:
+offset, so that the most probable class is the predicted one. The slope maximizes the likelihood of held-out labels,
+with the labels smoothed as in [1]_, so that scores that separate the classes do not make it infinite:
 
-    sum over rows of w [ (1 - e) log P(true class) + e/(k - 1) sum over the others of log P ],    e = 1/(total w + 2)
+    sum over samples of w [ (1 - e) log P(true class) + e/(k - 1) sum over the others of log P ],    e = 1/(total w + 2)
+
+References
+----------
+.. [1] J. C. Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+   methods", in Advances in Large Margin Classifiers, MIT Press, 1999.
 """
 
 from __future__ import annotations
@@ -36,28 +41,28 @@ def fit_slope(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> flo
     truth : int array of shape (m,)
         Column of the true class.
     weights : array of shape (m,)
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
     float
-        Above 0; close to 0 if the scores do not tell the classes apart.
+        Above 0; close to 0 if the scores do not separate the classes.
     """
-    soft = 1.0 / (weights.sum() + 2.0)
-    target = np.full(scores.shape, soft / (scores.shape[1] - 1))
-    target[np.arange(len(truth)), truth] = 1.0 - soft
+    smoothing = 1.0 / (weights.sum() + 2.0)
+    target = np.full(scores.shape, smoothing / (scores.shape[1] - 1))
+    target[np.arange(len(truth)), truth] = 1.0 - smoothing
     size = np.abs(scores).mean()
     if not size > 0:
         return 1.0
 
-    def ascent(slope: float) -> float:
+    def derivative(slope: float) -> float:
         """Derivative of the log-likelihood, divided by the size of the scores."""
         expected = (softmax(scores, slope / size) * scores).sum(axis=1)
         return float(weights @ ((target * scores).sum(axis=1) - expected)) / size
 
     low, high = 1e-6, 1.0
-    if ascent(low) <= 0:
+    if derivative(low) <= 0:
         return low / size
-    while ascent(high) > 0 and high < LARGEST:
+    while derivative(high) > 0 and high < LARGEST:
         high *= 4.0
-    return (high if ascent(high) > 0 else brentq(ascent, low, high, xtol=1e-14, rtol=1e-14)) / size
+    return (high if derivative(high) > 0 else brentq(derivative, low, high, xtol=1e-14, rtol=1e-14)) / size

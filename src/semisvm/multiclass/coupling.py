@@ -1,6 +1,6 @@
-"""Five ways to join the pairwise probabilities of one-vs-one.
+"""Pairwise coupling: five ways to combine the pairwise probabilities of one-vs-one.
 
-p_ij is the probability of class i for a row that belongs to i or j. Class i gets
+p_ij is the probability of class i for a sample that belongs to i or j. Class i gets
 
     P_i = 2/(k (k - 1)) sum over j of sigma(p_ij),     then divided by the sum over the classes,
 
@@ -15,6 +15,13 @@ pwc5   x if x > 1/2 else 0                winners keep theirs
 =====  =================================  ==============================================
 
 At x = 1/2 both classes of a pair count x.
+
+References
+----------
+.. [1] T. Hastie and R. Tibshirani, "Classification by pairwise coupling", The Annals of Statistics 26, 1998.
+   https://doi.org/10.1214/aos/1028144844
+.. [2] M. M. Adankon and M. Cheriet, "Model selection for the LS-SVM. Application to handwriting recognition", Pattern
+   Recognition 42, 2009: the table of the functions PWC1 to PWC5. https://doi.org/10.1016/j.patcog.2008.10.023
 """
 
 from __future__ import annotations

@@ -1,28 +1,24 @@
-"""The searches, one file each; ``SOLVERS`` lists them by name."""
+"""The solvers, one file each; ``SOLVERS`` lists them by name."""
 
 from ..problem import Problem
-from .annealing import Annealing
-from .branch_bound import BranchBound
-from .cccp import CCCP
-from .concave_lp import ConcaveLP
-from .continuation import Continuation
-from .difference_convex import DifferenceConvex
-from .finite_newton import FiniteNewton
-from .genetic import Genetic
-from .gradient import GradientPath
-from .integer_quadratic import IntegerQuadratic
-from .label_search import LabelSearch
-from .least_squares import LeastSquares
-from .mixed_integer import MixedInteger
-from .multi_switch import MultiSwitch
-from .pair_switching import PairSwitching
-from .progressive import Progressive
-from .relaxation import LowRankRelaxation
-from .safe import SafeProjection
-from .smo import SMO
-from .sparse_least_squares import Greedy, Pruning
+from .base import Accepts, Solver, StoppingRule
+from .dual import CCCP, SMO, Genetic, IncrementalSVM, PairSwitching
+from .exact import BranchBound, ConcaveLP, LowRankRelaxation, MixedInteger
+from .least_squares import (
+    DifferenceConvex,
+    Greedy,
+    IncrementalLSSVM,
+    IntegerQuadratic,
+    LabelSearch,
+    LeastSquares,
+    Progressive,
+    Pruning,
+    SafeProjection,
+    exact_form_bytes,
+)
+from .primal import Annealing, Continuation, FiniteNewton, GradientPath, MultiSwitch
 
-SOLVERS: dict[str, type] = {
+SOLVERS: dict[str, type[Solver]] = {
     "smo": SMO,
     "cccp": CCCP,
     "least_squares": LeastSquares,
@@ -50,6 +46,7 @@ __all__ = [
     "CCCP",
     "SMO",
     "SOLVERS",
+    "Accepts",
     "Annealing",
     "BranchBound",
     "ConcaveLP",
@@ -59,6 +56,8 @@ __all__ = [
     "Genetic",
     "GradientPath",
     "Greedy",
+    "IncrementalLSSVM",
+    "IncrementalSVM",
     "IntegerQuadratic",
     "LabelSearch",
     "LeastSquares",
@@ -69,31 +68,18 @@ __all__ = [
     "Progressive",
     "Pruning",
     "SafeProjection",
+    "Solver",
+    "StoppingRule",
+    "exact_form_bytes",
     "refusal",
 ]
 
 
-def refusal(solver, problem: Problem) -> str | None:
+def refusal(solver: Solver, problem: Problem) -> str | None:
     """Why a solver cannot take a problem, with the names of those that can; None if it can."""
-    piece = _unfit(solver, problem)
+    piece = solver.accepts.unsupported(problem)
     if piece is None:
         return None
-    others = [name for name, known in SOLVERS.items() if _unfit(known, problem) is None]
+    others = [name for name, known in SOLVERS.items() if known.accepts.unsupported(problem) is None]
     advice = f"Solvers that do: {', '.join(others)}." if others else "No solver of this version does."
     return f"the solver {type(solver).__name__} does not take {piece}. {advice}"
-
-
-def _unfit(solver, problem: Problem) -> str | None:
-    """The piece of the problem that a solver does not take."""
-    if not isinstance(problem.labeled, solver.losses):
-        return f"the labeled loss {type(problem.labeled).__name__}"
-    unlabeled = problem.unlabeled if problem.has_unlabeled else None
-    if not isinstance(unlabeled, solver.unlabeled_losses):
-        return f"the unlabeled loss {type(unlabeled).__name__}"
-    if not isinstance(problem.balance, solver.balances):
-        return f"the balance {type(problem.balance).__name__}"
-    if problem.intercept not in getattr(solver, "intercepts", (True, False, "regularised")):
-        return f"fit_intercept={problem.intercept!r}"
-    if problem.norm not in getattr(solver, "norms", (2,)):
-        return f"the {problem.norm}-norm of w"
-    return None

@@ -1,0 +1,45 @@
+"""What comes from the user: labels, data, weights and parameters, and every message about bad input.
+
+Each message says what came, what is allowed and what to do.
+"""
+
+from .data import check_kernel_matrix, check_sample_weight, check_X, copy_if_shared
+from .labels import Labels, check_two_classes, drop_zero_weight, encode_labels
+from .packages import import_optional
+from .parameters import (
+    Array,
+    Described,
+    Integer,
+    Options,
+    Real,
+    Spec,
+    check_choice,
+    check_integer,
+    check_number,
+    check_value,
+)
+from .training import TrainingSet, check_training_set
+
+__all__ = [
+    "Array",
+    "Described",
+    "Integer",
+    "Labels",
+    "Options",
+    "Real",
+    "Spec",
+    "TrainingSet",
+    "check_X",
+    "check_choice",
+    "check_integer",
+    "check_kernel_matrix",
+    "check_number",
+    "check_sample_weight",
+    "check_training_set",
+    "check_two_classes",
+    "check_value",
+    "copy_if_shared",
+    "drop_zero_weight",
+    "encode_labels",
+    "import_optional",
+]

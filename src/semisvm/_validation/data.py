@@ -1,0 +1,69 @@
+"""Samples and weights as they come."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+
+def check_X(estimator: Any, X: Any, reset: bool, precomputed: bool = False) -> Any:
+    """X as a dense array or CSR of float64 or float32, finite, with the features seen in fit."""
+    try:
+        X = validate_data(
+            estimator, X, reset=reset, accept_sparse=False if precomputed else "csr", dtype=[np.float64, np.float32]
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error) and "Cannot cast" not in str(error):
+            raise
+        value = str(error).rpartition(": ")[2]
+        raise ValueError(
+            f"X holds text ({value}); only numbers are allowed. Turn text columns into numbers first, for instance "
+            "with sklearn.feature_extraction.text.TfidfVectorizer or sklearn.preprocessing.OneHotEncoder."
+        ) from None
+    if precomputed and reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' takes the square matrix of kernel values of all samples; X has shape {X.shape}."
+        )
+    if sparse.issparse(X) and not X.has_sorted_indices:
+        X = X.sorted_indices()
+    return X
+
+
+def copy_if_shared(X: Any, given: Any) -> Any:
+    """X, copied if it is the user's own memory, which may change later."""
+    ours, theirs = (values.data if getattr(values, "format", None) == "csr" else values for values in (X, given))
+    shared = isinstance(theirs, np.ndarray) and np.may_share_memory(ours, theirs)
+    return X.copy() if shared or not isinstance(theirs, np.ndarray | list) else X
+
+
+def check_kernel_matrix(K: np.ndarray) -> np.ndarray:
+    """Refuse a precomputed kernel matrix that is not symmetric."""
+    scale = np.abs(K).max(initial=0.0)
+    if np.abs(K - K.T).max(initial=0.0) > 1e-6 * scale:
+        raise ValueError("the precomputed kernel matrix is not symmetric; pass K with K[i, j] = k(x_i, x_j).")
+    return K
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
+    """One weight per sample, not negative, not all zero; ones if none are given."""
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(n, float(sample_weight))
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight holds values that are not numbers; pass one number per sample.") from None
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar; got an array of shape {weights.shape}.")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n},)! Pass one number per sample of X.")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            "sample_weight must hold finite numbers of 0 or more, not all zero; correct or drop the other samples."
+        )
+    return weights

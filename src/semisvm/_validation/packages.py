@@ -1,0 +1,25 @@
+"""Optional packages."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+def import_optional(package: str, extra: str, needed_by: str, instead: str) -> ModuleType:
+    """Import an optional package, or say in one sentence how to get it or do without it.
+
+    Parameters
+    ----------
+    package, extra : str
+        Name of the package, and the extra of semisvm that installs it.
+    needed_by, instead : str
+        The setting that needs it, and one that does not.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ImportError(
+            f"{needed_by} needs the package {package}, which is not installed: pip install 'semisvm[{extra}]', or pass "
+            f"{instead}."
+        ) from None

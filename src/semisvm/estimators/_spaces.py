@@ -1,0 +1,82 @@
+"""Which space an estimator's parameters ask for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from ..solvers import Accepts, exact_form_bytes
+from ..spaces import LANDMARKS, N_COMPONENTS, Features, Gram, Kernel, Space, kernel_pca, memory_limit, nystroem
+from ..spaces.gram import gram_dtype
+
+PCA_SAMPLES = 3000  # up to which approximation="auto" is kernel PCA, for solvers on features
+
+
+class Approximation(NamedTuple):
+    """Features in place of a kernel, as the parameters of an estimator ask for them."""
+
+    method: str | None = None
+    n_components: int | None = None
+    landmarks: Any = "kmeans++"
+    random_state: Any = None
+
+
+def build_space(
+    approximation: Approximation, accepts: Accepts, norm: int, kernel: Kernel, X: Any, codes: np.ndarray
+) -> Space:
+    """The samples themselves, their kernel, or features that stand for it."""
+    method, n_components = approximation.method, approximation.n_components
+    if accepts.space == "features" and kernel.name == "linear":
+        method = None if method == "auto" else method  # X holds the features, however many samples there are
+    elif accepts.space == "features" and (norm == 1 or (codes < 0).any()):
+        if method is None:
+            method, n_components = "kernel_pca", X.shape[0]
+        elif method == "auto":
+            small = X.shape[0] <= PCA_SAMPLES and _gram_bytes(kernel, X) <= memory_limit()
+            method = "kernel_pca" if small else "nystroem"
+    elif method == "auto":
+        method = None if _exact_fits_memory(kernel, X) else "nystroem"
+        if method == "nystroem" and n_components is None:  # the features, their factor and a copy have to fit
+            n_components = max(1, min(N_COMPONENTS, memory_limit() // (24 * X.shape[0])))
+    if method is None:
+        return Features(X) if kernel.name == "linear" else Gram(kernel, X)
+    if method == "kernel_pca":
+        return kernel_pca(kernel, X, n_components)
+    landmarks = approximation.landmarks
+    if not isinstance(landmarks, str) and kernel.name != "precomputed":  # nystroem refuses these itself
+        landmarks = check_landmarks(landmarks, X.shape[1])
+    seed = check_random_state(approximation.random_state).randint(2**31)
+    return nystroem(kernel, X, n_components, landmarks, codes >= 0, seed)
+
+
+def check_landmarks(given: Any, n_features: int) -> Any:
+    """Landmarks that were given as samples, dense or sparse."""
+    try:
+        if sparse.issparse(given):
+            landmarks = sparse.csr_array(given, dtype=np.float64)
+        else:
+            landmarks = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        landmarks = np.empty(0)
+    values = landmarks.data if sparse.issparse(landmarks) else landmarks
+    shape_fits = landmarks.ndim == 2 and landmarks.shape[0] > 0 and landmarks.shape[1] == n_features
+    if not shape_fits or not np.isfinite(values).all():
+        raise ValueError(
+            f"landmarks of type {type(given).__name__} and shape {landmarks.shape} are not allowed; landmarks takes "
+            f"one of {', '.join(map(repr, LANDMARKS))} or an array of finite numbers with {n_features} features."
+        )
+    return landmarks
+
+
+def _gram_bytes(kernel: Kernel, X: Any) -> int:
+    return 0 if kernel.name == "precomputed" else X.shape[0] ** 2 * gram_dtype(kernel, X).itemsize
+
+
+def _exact_fits_memory(kernel: Kernel, X: Any) -> bool:
+    """Whether the exact quadratic form keeps the memory rule."""
+    n, d = X.shape
+    n_bytes = exact_form_bytes(n, gram_dtype(kernel, X).itemsize)
+    return min(n_bytes, 8 * n * (d + 1) if kernel.name == "linear" else n_bytes) <= memory_limit()

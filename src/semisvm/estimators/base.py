@@ -1,0 +1,266 @@
+"""The only fit pipeline: labels to codes, samples to a space, binary problems, a solver, attributes.
+
+Order of calls in ``fit``: check the parameters (``_settings``; a subclass names losses and solver in ``_formulation``);
+check labels, samples and weights; resolve what is left to the data and build the space, once (``prepare``); state a
+binary problem per class or pair and solve all (``BinaryProblems.solve``); copy the solutions into attributes.
+Estimators hold no mathematics.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import Labels, TrainingSet, check_training_set, check_X, copy_if_shared
+from ..multiclass import couple, n_binary_tasks, sigmoid, softmax
+from ..solution import Solution
+from ..spaces import Kernel, kernels
+from ..spaces.prediction import kernel_scores, linear_scores
+from ._attributes import copy_solutions, print_memory, warn_if_unfinished
+from ._calibration import LazySlope, calibrate
+from ._spaces import Approximation
+from .parameters import (
+    ApproximationParameters,
+    CostParameters,
+    InterceptParameters,
+    KernelParameters,
+    MulticlassParameters,
+    RunParameters,
+)
+from .problems import BinaryProblems, Formulation, ProblemSettings, Resolved, UnlabeledSettings, prepare
+from .progress import CallbackSupportMixin, Progress, with_callbacks
+
+
+class BaseSVM(
+    CallbackSupportMixin,
+    RunParameters,
+    MulticlassParameters,
+    KernelParameters,
+    CostParameters,
+    ClassifierMixin,
+    BaseEstimator,
+    ABC,
+):
+    """What all estimators share; subclasses declare their parameters and name their ``_formulation``."""
+
+    _doc_link_module: ClassVar[str] = "semisvm"
+    _auto_C: ClassVar[float] = 1.0  # the value behind C="auto", for features of total variance one
+
+    # ---------------------------------------------------------------- parameters
+
+    @abstractmethod
+    def _formulation(self) -> Formulation:
+        """Losses and solver, from the parameters."""
+
+    def _unlabeled_settings(self) -> UnlabeledSettings | None:
+        """Cost and balance of unlabeled samples; None for a supervised estimator."""
+        return None
+
+    def _robust_C(self, n_labeled: float) -> float:
+        """The value behind C="auto", for features of total variance one and so many labels."""
+        return self._auto_C
+
+    @property
+    def _intercept(self) -> bool | str:
+        return self.fit_intercept if isinstance(self, InterceptParameters) else True
+
+    def _approximation(self) -> Approximation:
+        if not isinstance(self, ApproximationParameters):
+            return Approximation()
+        return Approximation(self.approximation, self.n_components, self.landmarks, self.random_state)
+
+    def _settings(self) -> ProblemSettings:
+        """Check all parameters and say what they mean for the binary problems."""
+        self._check_parameters()
+        if not isinstance(self.kernel, str) and not callable(self.kernel):
+            raise ValueError(f"kernel={self.kernel!r} is not allowed; kernel takes a name or a function of two arrays.")
+        kernel = Kernel(self.kernel, 1.0, self.coef0, self.degree, self.sigma)
+        kernels.check(kernel, free_intercept=self._intercept is True)
+        return ProblemSettings(
+            type(self).__name__,
+            self._formulation(),
+            kernel,
+            self.gamma,
+            self.C,
+            self._robust_C,
+            self._approximation(),
+            self._intercept,
+            self._unlabeled_settings(),
+            self.multiclass,
+            self.n_jobs,
+            self.get_params(deep=False).get("random_state"),
+        )
+
+    # ---------------------------------------------------------------- fit
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSVM:
+        """Fit to samples some of which have a label.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR of shape (n_samples, n_features)
+            The samples; with ``kernel="precomputed"`` the square matrix of kernel values.
+        y : array-like of shape (n_samples,)
+            Labels; None, NaN and the value of ``unlabeled`` mark samples without one.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the costs of the samples.
+
+        Returns
+        -------
+        self
+        """
+        settings, given = self._settings(), X
+        labeled_only = settings.unlabeled is None
+        data = check_training_set(self, X, y, sample_weight, self.kernel == "precomputed", labeled_only)
+        self.classes_ = data.labels.classes
+        X, codes, weights = data.take(data.kept), data.labels.codes[data.kept], data.weights[data.kept]
+        problems = prepare(settings, self.classes_, X, codes, weights)
+        self._kernel_, self.gamma_, self.C_ = problems.kernel, problems.kernel.gamma, problems.C
+        if self.verbose:
+            print_memory(problems.space)
+        with Progress(self, n_binary_tasks(self.multiclass, len(self.classes_))) as progress:
+            solutions = problems.solve(codes, weights, progress)
+        copy_solutions(self, solutions, problems.space, data.X, data.kept)
+        warn_if_unfinished(self, solutions)
+        self._copy_details(solutions)
+        self._slope_ = LazySlope(partial(self._calibrate, settings, copy_if_shared(X, given), codes, weights))
+        if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
+            self._slope_.compute(problems)  # the coupled decision needs it
+        self._fill_labels(solutions, data.X, data.kept, data.labels)
+        self._keep_training_set(data)
+        return self
+
+    def _keep_training_set(self, data: TrainingSet) -> None:
+        """Keep what ``supervised_`` will be fitted to, where a class has it."""
+
+    def _calibrate(
+        self,
+        settings: ProblemSettings,
+        X: Any,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        problems: BinaryProblems | None = None,
+    ) -> float:
+        """The slope of the probabilities; the binary problems are stated anew if they are no longer there."""
+        if problems is None:
+            resolved = Resolved(self._kernel_, self.C_)
+            problems = prepare(settings, self.classes_, X, codes, weights, resolved)
+        return calibrate(problems, X, codes, weights)
+
+    def _copy_details(self, solutions: list[Solution]) -> None:
+        """Set attributes that only some classes have."""
+
+    def _fill_labels(self, solutions: list[Solution], X: Any, kept: np.ndarray, labels: Labels) -> None:
+        """``transduction_``: given labels, then those that the method found, then predictions."""
+        codes = np.empty(X.shape[0], dtype=int)
+        if len(solutions) == 1:
+            codes[kept] = solutions[0].labels > 0
+        else:
+            codes[kept] = _winner(self._couple(np.column_stack([s.scores for s in solutions])))
+        outside = np.setdiff1d(np.arange(X.shape[0]), kept, assume_unique=True)
+        if len(outside):
+            codes[outside] = _winner(self._couple(self._scores(X[outside])))
+        self.transduction_ = self.classes_[np.where(labels.is_labeled, labels.codes, codes)]
+
+    # ---------------------------------------------------------------- new samples
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """f of every binary problem at new samples that are checked already."""
+        if hasattr(self, "coef_"):
+            return linear_scores(X, self.coef_, self.intercept_)
+        if self.kernel == "precomputed":
+            return kernel_scores(self._kernel_, X[:, self.support_], None, self.dual_coef_, self.intercept_)
+        return kernel_scores(self._kernel_, X, self.support_vectors_, self.dual_coef_, self.intercept_)
+
+    def _checked_scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._scores(check_X(self, X, reset=False, precomputed=self.kernel == "precomputed"))
+
+    def _couple(self, scores: np.ndarray) -> np.ndarray:
+        """From a column per binary problem to a column per class; the single column of two classes stays."""
+        if len(self.classes_) == 2 or self.multiclass == "ovr":
+            return scores
+        slope = self._slope_.compute() if self.coupling != "pwc1" else 1.0
+        return couple(sigmoid(scores, slope), len(self.classes_), self.coupling)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of new samples.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR of shape (m, n_features)
+            New samples; with a precomputed kernel their kernel values with all samples of fit, shape (m, n_samples).
+
+        Returns
+        -------
+        array of shape (m,) or (m, n_classes)
+            Two classes: f, positive for ``classes_[1]``. More: a column per class, the largest of which wins; f of each
+            class against the rest, or with one-vs-one the coupled probabilities.
+        """
+        scores = self._couple(self._checked_scores(X))
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of new samples.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR of shape (m, n_features)
+            New samples, as in ``decision_function``.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        scores = self._checked_scores(X)
+        return self.classes_[_winner(self._couple(scores))]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes; the most probable one is the predicted one.
+
+        Binary: 1/(1 + exp(-slope f)). One-vs-rest: a softmax of slope f_k. One-vs-one: the coupled pairwise
+        probabilities. The slope is fitted at first use (or when the estimator is saved), to scores of labeled samples
+        that were held out.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR of shape (m, n_features)
+            New samples, as in ``decision_function``.
+
+        Returns
+        -------
+        array of shape (m, n_classes)
+            Rows sum to one.
+        """
+        scores = self._checked_scores(X)
+        if len(self.classes_) == 2:
+            positive = sigmoid(scores[:, 0], self._slope_.compute())
+            return np.column_stack([1.0 - positive, positive])
+        return softmax(scores, self._slope_.compute()) if self.multiclass == "ovr" else self._couple(scores)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _winner(scores: np.ndarray) -> np.ndarray:
+    """Position of the winning class."""
+    return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+def settings_of(estimator: BaseSVM) -> ProblemSettings:
+    """What the parameters of an estimator say about its binary problems, for methods that are built on it."""
+    return estimator._settings()
+
+
+def was_interrupted(estimator: BaseSVM) -> bool:
+    """Whether Ctrl-C ended the last fit of an estimator."""
+    return estimator._interrupted_

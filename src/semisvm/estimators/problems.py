@@ -1,0 +1,259 @@
+"""From the parameters of an estimator and its samples to binary problems, and their solutions.
+
+``prepare`` resolves what is left to the data and builds the space, once per fit; the ``BinaryProblems`` that it returns
+state the binary problems of all classes in that space and solve them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+
+from ..balance import Balance, Count, Free, Mean, class_shares
+from ..losses import Loss
+from ..multiclass import SCHEMES, BinaryTask, votes
+from ..problem import Problem
+from ..solution import Solution
+from ..solvers import Solver, refusal
+from ..spaces import Features, Gram, Kernel, Space
+from ..spaces.bandwidth import resolve_gamma, total_variance
+from ._spaces import Approximation, build_space
+from .progress import Progress
+
+NO_TIME = 1e-9  # seconds left to the other problems after Ctrl-C: each returns its first point
+
+
+class Formulation(NamedTuple):
+    """What a named class chooses: losses, solver and norm."""
+
+    labeled: Loss
+    unlabeled: Loss | None
+    solver: Solver
+    norm: int = 2
+
+
+class UnlabeledSettings(NamedTuple):
+    """Cost and balance of unlabeled samples.
+
+    Attributes
+    ----------
+    C : float or None
+        Their cost; None for C l/u, or for C where ``default_is_C``.
+    default_is_C : bool
+        What None means.
+    balance, balance_tol : object, float
+        As in the parameters of an estimator.
+    """
+
+    C: float | None
+    default_is_C: bool
+    balance: Any
+    balance_tol: float
+
+
+@dataclass(frozen=True)
+class ProblemSettings:
+    """What the parameters of an estimator, all checked, say about its binary problems.
+
+    Attributes
+    ----------
+    name : str
+        Of the estimator, for messages.
+    formulation : Formulation
+        Losses, solver and norm.
+    kernel, gamma : Kernel, float or str
+        The kernel, and the parameter gamma that is still to be resolved.
+    C, robust_C : float or str, callable
+        The parameter C, and the value that "auto" stands for, as a function of the number of labels.
+    approximation : Approximation
+        Features in place of the kernel.
+    intercept : {True, False, "regularized"}
+        The intercept.
+    unlabeled : UnlabeledSettings or None
+        None for a supervised estimator.
+    multiclass, n_jobs, random_state : str, int, object
+        As in the parameters of an estimator.
+    """
+
+    name: str
+    formulation: Formulation
+    kernel: Kernel
+    gamma: float | str
+    C: float | str
+    robust_C: Callable[[float], float]
+    approximation: Approximation
+    intercept: bool | str
+    unlabeled: UnlabeledSettings | None
+    multiclass: str
+    n_jobs: int | None
+    random_state: Any
+
+
+class Resolved(NamedTuple):
+    """What was left to the data: the kernel with its gamma, and C."""
+
+    kernel: Kernel
+    C: float
+
+
+def resolve(settings: ProblemSettings, X: Any, codes: np.ndarray, weights: np.ndarray) -> Resolved:
+    """Resolve gamma and C.
+
+    Parameters
+    ----------
+    settings : ProblemSettings
+        Of the estimator.
+    X, codes, weights : arrays over the samples
+        Samples, positions of their classes (-1 where there is none), and weights, all positive.
+    """
+    gamma, kernel = 1.0, settings.kernel
+    if kernel.name not in ("precomputed", "linear") and not callable(kernel.name):
+        gamma = resolve_gamma(kernel, settings.gamma, X, weights)
+    kernel = kernel._replace(gamma=gamma)
+    if not isinstance(settings.C, str):
+        return Resolved(kernel, float(settings.C))
+    variance = total_variance(kernel, X, weights)
+    scale = variance ** (0.5 * settings.formulation.norm)  # samples k times as large make w a k-th, ||w||^2 a k^2-th
+    return Resolved(kernel, settings.robust_C(weights[codes >= 0].sum()) / (scale if variance > 1e-12 else 1.0))
+
+
+def prepare(
+    settings: ProblemSettings,
+    classes: np.ndarray,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    resolved: Resolved | None = None,
+) -> BinaryProblems:
+    """Resolve what is left to the data, unless that was done before, and build the space."""
+    kernel, C = resolved or resolve(settings, X, codes, weights)
+    formulation = settings.formulation
+    space = build_space(settings.approximation, formulation.solver.accepts, formulation.norm, kernel, X, codes)
+    return BinaryProblems(settings, classes, kernel, C, space)
+
+
+@dataclass(frozen=True)
+class BinaryProblems:
+    """The binary problems of an estimator in one space.
+
+    Attributes
+    ----------
+    settings : ProblemSettings
+        Of the estimator.
+    classes : array of shape (n_classes,)
+        The classes.
+    kernel, C, space : Kernel, float, Space
+        Everything that was left to the data.
+    """
+
+    settings: ProblemSettings
+    classes: np.ndarray
+    kernel: Kernel
+    C: float
+    space: Space
+
+    def tasks(self, codes: np.ndarray, weights: np.ndarray, guess: np.ndarray | None = None) -> list[BinaryTask]:
+        """The binary tasks of the classes; ``guess`` says where an unlabeled sample is part of a one-vs-one task."""
+        unlabeled = self.settings.unlabeled
+        labeled_weights = np.array([weights[codes == c].sum() for c in range(len(self.classes))])
+        shares = class_shares(None if unlabeled is None else unlabeled.balance, self.classes, labeled_weights)
+        return SCHEMES[self.settings.multiclass](codes, shares, guess)
+
+    def state(self, task: BinaryTask, weights: np.ndarray) -> Problem:
+        """A task as a problem, with costs and balance as numbers."""
+        settings, formulation = self.settings, self.settings.formulation
+        weights = np.where(task.present, weights, 0.0)
+        known = task.signs != 0
+        cost = self.C * weights
+        balance: Balance = Free()
+        if settings.unlabeled is not None:
+            labeled_weight, unlabeled_weight = weights[known].sum(), weights[~known].sum()
+            cost = np.where(known, cost, self._unlabeled_cost(labeled_weight, unlabeled_weight) * weights)
+            if settings.unlabeled.balance is not None and formulation.unlabeled is not None and unlabeled_weight > 0:
+                counts = Count in formulation.solver.accepts.balances
+                slack = float(settings.unlabeled.balance_tol)
+                balance = Count(task.share, slack) if counts else Mean(2.0 * task.share - 1.0)
+        return Problem(
+            self.space,
+            task.signs,
+            cost,
+            formulation.labeled,
+            formulation.unlabeled,
+            balance,
+            settings.intercept,
+            weights,
+            formulation.norm,
+        )
+
+    def _unlabeled_cost(self, labeled_weight: float, unlabeled_weight: float) -> float:
+        unlabeled = self.settings.unlabeled
+        if unlabeled is not None and unlabeled.C is not None:
+            return float(unlabeled.C)
+        if unlabeled is None or unlabeled.default_is_C or unlabeled_weight <= 0:
+            return self.C
+        return self.C * labeled_weight / unlabeled_weight
+
+    def solve(self, codes: np.ndarray, weights: np.ndarray, progress: Progress | None = None) -> list[Solution]:
+        """A solution for every binary task."""
+        tasks = self.tasks(codes, weights)
+        one_vs_one = self.settings.multiclass == "ovo" and len(self.classes) > 2
+        if one_vs_one and self.settings.unlabeled is not None and (codes < 0).any():
+            supervised = self._solve([self.state(task, weights).labeled_only() for task in tasks])
+            guess = votes(np.column_stack([s.scores for s in supervised]), len(self.classes))
+            tasks = self.tasks(codes, weights, guess)
+        return self._solve([self.state(task, weights) for task in tasks], progress)
+
+    def held_out_scores(self, codes: np.ndarray, weights: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
+        """Scores of labeled samples by models without their group, a column per binary task."""
+        solver = self.settings.formulation.solver
+        if solver.accepts.held_out:
+            problems = [self.state(task, weights) for task in self.tasks(codes, weights)]
+            solved = zip(problems, self._solve(problems))
+            return np.column_stack([solver.held_out_scores(p, s, groups) for p, s in solved])
+        scores: np.ndarray | None = None
+        has_unlabeled = (codes < 0).any()  # held-out samples join the unlabeled ones, if there are any
+        for group in groups:
+            held = np.zeros(len(codes), dtype=bool)
+            held[group] = True
+            found = self.solve(np.where(held, -1, codes), np.where(held & ~has_unlabeled, 0.0, weights))
+            columns = np.column_stack([s.scores for s in found])
+            scores = np.zeros_like(columns) if scores is None else scores
+            scores[held] = columns[held]
+        assert scores is not None, "there is at least one group"
+        return scores
+
+    def _solve(self, problems: Sequence[Problem], progress: Progress | None = None) -> list[Solution]:
+        """Solve problems, in one pass over the data or in threads if the kernel matrix can be shared by them."""
+        settings, solver, space = self.settings, self.settings.formulation.solver, self.space
+        for problem in problems:
+            reason = refusal(solver, problem)
+            if reason:
+                raise ValueError(f"{settings.name}: {reason}")
+        seed = check_random_state(settings.random_state).randint(2**31)
+        progress = progress or Progress(None, len(problems))
+        if solver.accepts.batch and isinstance(space, Features):
+            with progress.tasks(len(problems)) as callbacks:
+                return solver.solve_batch(problems, callbacks)
+        n_jobs = settings.n_jobs
+        if solver.accepts.space == "gram" or isinstance(space, Gram):
+            gram = space.gram()
+            if solver.accepts.space == "gram" and not gram.fits_memory:
+                n_jobs = 1  # beyond the memory rule the row cache has one user at a time
+            elif len(problems) > 1 and gram.fits_memory:
+                gram.compute()
+        interrupted: list[int] = []
+
+        def solve(number: int) -> Solution:
+            with progress.task(number) as callback:
+                one = replace(solver, max_time=NO_TIME) if interrupted else solver
+                solution = one.solve(problems[number], callback=callback, rng=np.random.default_rng(seed))
+                if solution.status == "interrupted":
+                    interrupted.append(number)
+                return solution
+
+        return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(solve)(number) for number in range(len(problems)))

@@ -1,0 +1,237 @@
+"""What every solver is: knobs, declared capabilities, ``solve``; and the one stopping rule that all of them use."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..balance import Free
+from ..problem import Problem
+from ..solution import Solution
+from ..spaces import Gram
+
+Callback: TypeAlias = Callable[[dict[str, Any]], "bool | None"]
+INTERCEPTS: tuple[bool | str, ...] = (True, False, "regularized")
+LOOSE = 10.0  # times tol: accuracy of the solves that only lead to the last one
+
+
+class Accepts(NamedTuple):
+    """The problems that a solver takes.
+
+    Attributes
+    ----------
+    labeled : tuple of loss classes
+        Losses of labeled samples.
+    unlabeled : tuple of loss classes
+        Losses of unlabeled samples; the supervised problem, without one, is always taken.
+    balances : tuple of balance classes
+        Conditions on the unlabeled samples.
+    intercepts : tuple
+        Of True, False and "regularized".
+    norms : tuple of int
+        Of 2 and 1.
+    space : {"gram", "features", "any"}
+        "gram": it works on the kernel matrix (of features, on their linear kernel). "features": it works on features,
+        so that a kernel with unlabeled samples has to be turned into features first.
+    batch : bool
+        Whether ``solve_batch`` solves problems that share features in one pass over the data.
+    held_out : bool
+        Whether ``held_out_scores`` has a closed form.
+    """
+
+    labeled: tuple[type, ...]
+    unlabeled: tuple[type, ...] = ()
+    balances: tuple[type, ...] = (Free,)
+    intercepts: tuple[bool | str, ...] = INTERCEPTS
+    norms: tuple[int, ...] = (2,)
+    space: str = "any"
+    batch: bool = False
+    held_out: bool = False
+
+    def unsupported(self, problem: Problem) -> str | None:
+        """The piece of the problem that the solver does not take, in words; None if it takes all."""
+        if not isinstance(problem.labeled, self.labeled):
+            return f"the labeled loss {type(problem.labeled).__name__}"
+        if (
+            problem.unlabeled is not None
+            and problem.has_unlabeled
+            and not isinstance(problem.unlabeled, self.unlabeled)
+        ):
+            return f"the unlabeled loss {type(problem.unlabeled).__name__}"
+        if not isinstance(problem.balance, self.balances):
+            return f"the balance {type(problem.balance).__name__}"
+        if problem.intercept not in self.intercepts:
+            return f"fit_intercept={problem.intercept!r}"
+        if problem.norm not in self.norms:
+            return f"the {problem.norm}-norm of w"
+        if (
+            self.space == "features"
+            and isinstance(problem.space, Gram)
+            and (len(problem.searched) or problem.norm == 1)
+        ):
+            return "a kernel without features"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver(ABC):
+    """A method, with its knobs; it has no state.
+
+    Parameters
+    ----------
+    max_time : float or None
+        Seconds after which the best solution so far is returned.
+    """
+
+    max_time: float | None = None
+
+    accepts: ClassVar[Accepts]
+
+    @abstractmethod
+    def solve(
+        self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
+    ) -> Solution:
+        """Solve a problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            A problem that ``accepts`` allows.
+        start : Solution, optional
+            Where to start.
+        callback : callable, optional
+            Sees every row of the trace and may return True to stop.
+        rng : Generator, int or None
+            For methods that draw at random.
+        """
+
+    def solve_batch(self, problems: Sequence[Problem], callbacks: Sequence[Callback | None]) -> list[Solution]:
+        """Solve several problems in one space, one after the other unless ``accepts.batch``."""
+        return [self.solve(problem, callback=callback) for problem, callback in zip(problems, callbacks)]
+
+    def held_out_scores(self, problem: Problem, solution: Solution, groups: list[np.ndarray]) -> np.ndarray:
+        """Scores of labeled samples by models without their group, in closed form where ``accepts.held_out``."""
+        raise TypeError(f"{type(self).__name__} has no closed form for held-out scores.")
+
+
+class StoppingRule:
+    """When iterations end, and the trace of how they went.
+
+    Iterations end when they have converged, when a callback asks for it, after ``max_iter`` iterations, after
+    ``max_time`` seconds, or at Ctrl-C. ``status`` is None as long as none of these has happened. The rule is a context
+    manager around the iterations: Ctrl-C leaves the block, and what was computed so far can be returned::
+
+        with stop:
+            while stop.running:
+                ...
+                stop.log_iteration({"objective": value}, converged=step_is_small)
+
+    Parameters
+    ----------
+    max_iter : float
+        Largest number of iterations.
+    max_time : float or None
+        Seconds from now.
+    callback : callable or None
+        Sees every row of the trace and may return True to stop.
+    parent : StoppingRule or None
+        The rule of the iterations around these: its deadline holds here, and an early end here, but for ``max_iter``,
+        is one there.
+
+    Attributes
+    ----------
+    status : str or None
+        Why the iterations ended, as in ``Solution``.
+    interrupted : bool
+        Whether Ctrl-C left the block, before or after a reason to stop was there.
+    n_iter : int
+        Iterations made.
+    trace : list of dict
+        A row per iteration.
+    best : tuple or None
+        Value and candidate of the smallest value offered so far.
+    """
+
+    def __init__(
+        self,
+        max_iter: float = np.inf,
+        max_time: float | None = None,
+        callback: Callback | None = None,
+        parent: StoppingRule | None = None,
+    ):
+        self.max_iter, self.callback, self.parent = max_iter, callback, parent
+        self.deadline = np.inf if max_time is None else time.perf_counter() + max_time
+        if parent is not None:
+            self.deadline = min(self.deadline, parent.deadline)
+        self.status: str | None = None
+        self.interrupted = False
+        self.n_iter = 0
+        self.trace: list[dict[str, Any]] = []
+        self.best: tuple[float, Any] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is no reason to stop yet."""
+        return self.status is None
+
+    @property
+    def time_is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.perf_counter() > self.deadline
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until the deadline, above zero; None without one."""
+        return max(self.deadline - time.perf_counter(), 1e-9) if np.isfinite(self.deadline) else None
+
+    def end(self, status: str) -> None:
+        """End the iterations, unless they have ended already."""
+        self.status = self.status or status
+
+    def log_iteration(self, row: dict[str, Any], converged: bool = False) -> None:
+        """Add a row to the trace and decide whether to go on."""
+        self.trace.append({"step": len(self.trace)} | row)
+        self.count(1, self.trace[-1], converged)
+
+    def count(self, n_iter: int, row: dict[str, Any], converged: bool = False) -> None:
+        """Count iterations and decide whether to go on; the callback sees the row, the trace does not keep it."""
+        self.n_iter += n_iter
+        asked_to_stop = self.callback is not None and bool(self.callback(row))
+        if converged:
+            self.end("converged")
+        elif asked_to_stop:
+            self.end("stopped")
+        elif self.n_iter >= self.max_iter:
+            self.end("max_iter")
+        elif self.time_is_over:
+            self.end("max_time")
+
+    def offer(self, value: float, candidate: Any) -> bool:
+        """Keep a candidate if its value is the smallest so far; returns whether it is."""
+        if self.best is not None and not value < self.best[0]:
+            return False
+        self.best = value, candidate
+        return True
+
+    def nested(self, max_iter: float = np.inf, callback: Callback | None = None) -> StoppingRule:
+        """The rule of iterations inside these."""
+        return StoppingRule(max_iter, callback=callback, parent=self)
+
+    def __enter__(self) -> StoppingRule:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> bool:
+        self.interrupted = isinstance(error, KeyboardInterrupt)
+        if self.interrupted:
+            self.end("interrupted")
+        if self.parent is not None and self.interrupted:
+            self.parent.end("interrupted")
+        elif self.parent is not None and self.status in ("interrupted", "stopped", "max_time"):
+            self.parent.end(self.status)
+        return self.interrupted

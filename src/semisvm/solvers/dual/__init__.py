@@ -1,0 +1,23 @@
+"""SMO on the kernel matrix, and the methods that train with it."""
+
+from .cccp import CCCP
+from .fixed_labels import LabelMoves, Trainer, evaluate, kernel_block, restrict, solve_supervised
+from .genetic import Genetic
+from .incremental import IncrementalSVM
+from .pair_switching import PairSwitching
+from .smo import SMO, solve_dual
+
+__all__ = [
+    "CCCP",
+    "SMO",
+    "Genetic",
+    "IncrementalSVM",
+    "LabelMoves",
+    "PairSwitching",
+    "Trainer",
+    "evaluate",
+    "kernel_block",
+    "restrict",
+    "solve_dual",
+    "solve_supervised",
+]

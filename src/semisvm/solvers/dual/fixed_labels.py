@@ -1,0 +1,230 @@
+"""SVMs whose unlabeled samples have fixed labels: what searches over labels train, each from the one before.
+
+With labels y of +-1 on all samples the problem is an SVM. Its dual differs between two labelings in the bounds of the
+samples that changed, and between two costs in the width of the bounds. So a point of one is a start for the other:
+multipliers at a bound move with it, those of changed samples go to zero, the others stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ... import losses
+from ...balance import labels_in_band, positive_band
+from ...problem import Problem, objective_of_scores
+from ...solution import Certificate, Solution
+from ...spaces import Gram, Kernel, submatrix
+from ..base import Callback, StoppingRule
+from .dual_problem import Dual, DualPoint, build_dual, primal_values, solution_from_dual
+from .smo import MAX_PAIR_STEPS, SMO, solve_dual
+
+
+def kernel_block(problem: Problem, samples: np.ndarray) -> np.ndarray:
+    """Kernel values of some samples with each other, in float64; the whole matrix is computed once for all."""
+    gram = problem.space.gram()
+    K = submatrix(gram.compute(), samples, samples) if gram.fits_memory else gram.block(samples)
+    return np.asarray(K, dtype=np.float64)
+
+
+def restrict(problem: Problem, samples: np.ndarray) -> Problem:
+    """The problem of some samples, on their block of the kernel matrix."""
+    weights = None if problem.weights is None else problem.weights[samples]
+    space = Gram(Kernel("precomputed"), kernel_block(problem, samples))
+    return replace(problem, space=space, signs=problem.signs[samples], cost=problem.cost[samples], weights=weights)
+
+
+class Trainer:
+    """Trains the SVM of one labeling after the other, each from the last point.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its labeled loss is a hinge or a squared hinge.
+    stop : StoppingRule
+        The rule of the search that trains.
+    max_pair_steps : float
+        Largest number of pair steps of one training.
+
+    Attributes
+    ----------
+    problem, dual, point : Problem, Dual, DualPoint
+        The last problem, its dual and its solution.
+    n_pair_steps : int
+        Pair steps made so far.
+    """
+
+    def __init__(self, problem: Problem, stop: StoppingRule, max_pair_steps: float = MAX_PAIR_STEPS):
+        self.problem, self.stop, self.max_pair_steps = problem, stop, max_pair_steps
+        self._dual: Dual | None = None
+        self._point: DualPoint | None = None
+        self.n_pair_steps = 0
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there is a last point."""
+        return self._point is not None
+
+    @property
+    def dual(self) -> Dual:
+        """The dual of the last problem."""
+        assert self._dual is not None, "nothing was trained yet"
+        return self._dual
+
+    @property
+    def point(self) -> DualPoint:
+        """The last solution."""
+        assert self._point is not None, "nothing was trained yet"
+        return self._point
+
+    def copy(self) -> Trainer:
+        """A trainer at the same point: points are never changed in place."""
+        other = Trainer(self.problem, self.stop, self.max_pair_steps)
+        other._dual, other._point, other.n_pair_steps = self._dual, self._point, self.n_pair_steps
+        return other
+
+    def train(self, y: np.ndarray, cost: np.ndarray | None = None, tol: float = 1e-3, polish: bool = False) -> float:
+        """Train with labels and costs, from the last point; returns the objective at these costs."""
+        self.problem = self.problem.with_labels(y, cost)
+        dual = build_dual(self.problem)
+        start = None if self._point is None else _warm_start(self._point, self.dual, dual)
+        self._point = solve_dual(dual, start, tol, self.stop.nested(self.max_pair_steps), polish=polish)
+        self._dual = dual
+        self.n_pair_steps += self._point.n_iter
+        if self._point.status == "max_iter":
+            self.stop.end("max_iter")
+        return self.objective()
+
+    def scores(self) -> np.ndarray:
+        """f at the samples."""
+        return primal_values(self.problem, self.dual, self.point).scores
+
+    def objective(self, problem: Problem | None = None) -> float:
+        """The objective at the last point, at the costs of the last problem or of another one."""
+        f, b, norm2 = primal_values(self.problem, self.dual, self.point)
+        return objective_of_scores(self.problem if problem is None else problem, norm2, f, b)
+
+
+def _warm_start(point: DualPoint, old: Dual, new: Dual) -> DualPoint | np.ndarray:
+    """A start for a new dual: multipliers at a bound go to the new one; f is kept if none of them moved."""
+    n = old.gram.n
+    a = point.a.copy()
+    own = a[:n]
+    for side, old_bound, new_bound in ((1.0, old.upper, new.upper), (-1.0, old.lower, new.lower)):
+        at_bound = (own == old_bound) & (side * old_bound > 0) & (side * new_bound > 0)
+        moves = at_bound & (new_bound != old_bound) & np.isfinite(new_bound)
+        own[moves] = new_bound[moves]
+    if not np.array_equal(own, point.a[:n]):
+        return a
+    f = point.f.copy()
+    if old.ridge is not None and new.ridge is not None:
+        f[:n] += (new.ridge - old.ridge) * own
+    return replace(point, f=f)
+
+
+def evaluate(
+    problem: Problem, trainer: Trainer, y: np.ndarray, status: str, tol: float, trace: list[dict[str, Any]]
+) -> Solution:
+    """The solution at a trainer's point with labels y, at the full costs of the problem."""
+    point = replace(trainer.point, status=status)
+    solution = solution_from_dual(problem.with_labels(y), point, "kkt", tol, trace, n_iter=max(len(trace), 1))
+    return replace(solution, certificate=Certificate("stationary", solution.certificate.value, tol=tol))
+
+
+def solve_supervised(
+    problem: Problem, tol: float, max_time: float | None, callback: Callback | None = None
+) -> Solution:
+    """The SVM of the labeled samples, with labels within the balance on the others."""
+    solution = SMO(tol, max_time=max_time).solve(problem.labeled_only(), callback=callback)
+    rest = np.flatnonzero(problem.mean_weights > 0)
+    if not len(rest) or problem.unlabeled is None:
+        return solution
+    labels = solution.labels.copy()
+    labels[rest] = labels_in_band(solution.scores[rest], problem.weights_of(rest), problem.balance)
+    return replace(solution, labels=labels)
+
+
+class LabelMoves:
+    """What changes of labels gain while f is fixed.
+
+    A flip of sample j gains c_j (k(y_j) loss(y_j f_j) - k(-y_j) loss(-y_j f_j)), k being the share of the cost that
+    counts for a label; two samples of opposite labels that are swapped gain the sum. The weight of positive samples
+    stays in the band of the balance.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its labeled loss is that of the samples with a fixed label.
+
+    Attributes
+    ----------
+    samples, weights : arrays
+        The samples whose labels are searched, and their weights in the balance.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.samples = problem.searched
+        self.weights = problem.weights_of(self.samples)
+        self.equal_weights = bool(np.all(self.weights == self.weights[0])) if len(self.samples) else True
+
+    def band(self, y: np.ndarray) -> tuple[float, float]:
+        """Lowest and highest weight of positive samples, from labels y."""
+        return positive_band(self.problem.balance, self.weights, y)
+
+    def within_balance(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Labels y, or labels by the rank of f if y breaks the balance."""
+        low, high = positive_band(self.problem.balance, self.weights)
+        if low <= self.weights @ (y > 0) <= high:
+            return y
+        return labels_in_band(f, self.weights, self.problem.balance)
+
+    def gains(
+        self, f: np.ndarray, y: np.ndarray, positive_share: float = 1.0, negative_share: float = 1.0
+    ) -> np.ndarray:
+        """What each flip gains; f and y over the searched samples."""
+        positive = positive_share * losses.value(self.problem.labeled, f)
+        negative = negative_share * losses.value(self.problem.labeled, -f)
+        return self.problem.cost[self.samples] * np.where(y > 0, positive - negative, negative - positive)
+
+    def best(self, gain: np.ndarray, y: np.ndarray, band: tuple[float, float]) -> tuple[np.ndarray, float]:
+        """The flip of largest gain, or the best swap where the balance forbids some flip: positions, and the gain."""
+        positive = float(self.weights @ (y > 0))
+        after = positive - y * self.weights
+        allowed = (band[0] <= after) & (after <= band[1])
+        found, best_gain = np.zeros(0, dtype=int), 0.0
+        if allowed.any():
+            flip = int(np.argmax(np.where(allowed, gain, -np.inf)))
+            if gain[flip] > best_gain:
+                found, best_gain = np.array([flip]), float(gain[flip])
+        positives, negatives = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+        if allowed.all() or not len(positives) or not len(negatives):
+            return found, best_gain
+        pair, pair_gain = self._best_swap(gain, positives, negatives, positive, band)
+        return (pair, pair_gain) if pair_gain > best_gain else (found, best_gain)
+
+    def _best_swap(
+        self,
+        gain: np.ndarray,
+        positives: np.ndarray,
+        negatives: np.ndarray,
+        positive: float,
+        band: tuple[float, float],
+    ) -> tuple[np.ndarray, float]:
+        """The best swap; where weights differ, over all pairs that stay in the band."""
+        top = negatives[gain[negatives].argmax()]
+        if self.equal_weights:
+            first = positives[gain[positives].argmax()]
+            return np.array([first, top]), float(gain[first] + gain[top])
+        pair, best_gain = np.zeros(0, dtype=int), 0.0
+        for sample in positives[np.argsort(-gain[positives], kind="stable")]:
+            if gain[sample] + gain[top] <= best_gain:
+                break
+            after = positive - self.weights[sample] + self.weights[negatives]
+            inside = np.where((band[0] <= after) & (after <= band[1]), gain[negatives], -np.inf)
+            if gain[sample] + inside.max() > best_gain:
+                pair = np.array([sample, negatives[inside.argmax()]])
+                best_gain = float(gain[sample] + inside.max())
+        return pair, best_gain

@@ -1,0 +1,296 @@
+"""S3VM-GA: a genetic algorithm over the labels of the unlabeled samples.
+
+An individual is a labeling of the working set; its fitness is beta L + (1 - beta) N_SV, with L the objective of the SVM
+trained on it and N_SV the number of its support vectors, and the smallest is best. Two individuals are chosen by
+tournament and crossed at two points (three, if long); a gene of the child mutates with a probability proportional to
+the slack of its sample in the parent's SVM; where that breaks the balance, the labels that fit the SVM worst are
+changed. The child's SVM starts from the parent's. The best individual always survives.
+
+The working set grows: it begins with the labeled samples, and each stage adds the samples nearest to it. A new sample
+takes the side of an individual's SVM where |f| > 1, else a random one. A stage ends when the best fitness has stalled;
+before the last stage the balance asks only that all samples together can still meet it. What the article leaves open is
+decided here: sizes, rates, stages, the end by stall, and a last search by ``pair_switching`` from the best labeling.
+
+References
+----------
+.. [1] M. M. Adankon and M. Cheriet, "Genetic algorithm-based training for semi-supervised SVM", Neural Computing and
+   Applications 19, 2010. https://doi.org/10.1007/s00521-010-0358-8
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._threads import run_in_threads
+from ...balance import Count, Free, labels_in_band
+from ...losses import Hinge, SquaredHinge, SymmetricHinge, SymmetricSquaredHinge
+from ...problem import Problem
+from ...solution import Solution
+from ..base import Accepts, Callback, Solver, StoppingRule
+from .fixed_labels import LabelMoves, Trainer, restrict, solve_supervised
+from .pair_switching import PairSwitching
+from .smo import SMO
+
+N_STAGES = 40
+MIN_STAGE_SIZE = 5  # samples that are added at a stage, at least
+STALLED = 1e-6  # relative decrease of the best fitness below which a generation has improved nothing
+LONG = 100  # genes from which on a crossover has three points
+CROSSOVER_RATE, N_MUTATIONS = 0.9, 2.0  # share of children with two parents; mean number of genes that mutate
+
+
+@dataclass
+class _Individual:
+    """Labels of the working set, the SVM trained on them, and their fitness."""
+
+    y: np.ndarray
+    trainer: Trainer
+    fitness: float = np.inf
+    objective: float = np.inf
+
+    def evaluate(self, beta: float, tol: float) -> None:
+        """Train, and compute the fitness."""
+        self.objective = self.trainer.train(self.y, None, tol)
+        n_support = np.count_nonzero(self.trainer.point.a[: len(self.y)])
+        self.fitness = beta * self.objective + (1.0 - beta) * n_support
+
+
+@dataclass(frozen=True)
+class Genetic(Solver):
+    """Genetic search over the labels of the unlabeled samples.
+
+    Parameters
+    ----------
+    population : int
+        Number of individuals.
+    generations : int
+        Largest number of generations at a stage.
+    beta : float
+        Weight of the objective in the fitness; the rest is that of the number of support vectors.
+    stall : int
+        Generations without a better fitness after which the last stage ends; a third of it ends the others.
+    tol : float
+        Largest violation of the optimality conditions of an SVM, in units of f.
+    max_time : float or None
+        Seconds after which the best solution so far is returned.
+
+    References
+    ----------
+    M. M. Adankon and M. Cheriet, "Genetic algorithm-based training for semi-supervised SVM", Neural Computing and
+    Applications 19, 2010. https://doi.org/10.1007/s00521-010-0358-8
+    """
+
+    population: int = 30
+    generations: int = 100
+    beta: float = 0.65
+    stall: int = 12
+    tol: float = 1e-3
+
+    accepts: ClassVar[Accepts] = Accepts(
+        (Hinge, SquaredHinge), (SymmetricHinge, SymmetricSquaredHinge), (Free, Count), space="gram"
+    )
+
+    def solve(
+        self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
+    ) -> Solution:
+        """Search from the supervised SVM; the labels of another solution become an individual."""
+        stop = StoppingRule(max_time=self.max_time, callback=callback)
+        if not len(problem.searched):
+            return solve_supervised(problem, self.tol, self.max_time, callback)
+        search = _Evolution(problem, start, self, stop, np.random.default_rng(rng))
+        with stop:
+            search.run()
+        return search.solution()
+
+
+def nearest_first(problem: Problem, samples: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The samples in the order in which each is the nearest one to ``start`` and those before it."""
+    gram = problem.space.gram()
+    distance = np.full(len(samples), np.inf)
+
+    def include(sample: int) -> None:
+        np.minimum(distance, gram.squared_distances(sample)[samples], out=distance)
+
+    for sample in start:
+        include(sample)
+    order = np.empty(len(samples), dtype=int)
+    taken = np.zeros(len(samples), dtype=bool)
+    for step in range(len(samples)):
+        order[step] = np.argmin(np.where(taken, np.inf, distance))
+        taken[order[step]] = True
+        include(samples[order[step]])
+    return samples[order]
+
+
+class _Evolution:
+    """The search of one problem."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: Solution | None,
+        solver: Genetic,
+        stop: StoppingRule,
+        rng: np.random.Generator,
+    ):
+        self.problem, self.solver, self.stop, self.rng = problem, solver, stop, rng
+        self.labeled = np.flatnonzero(problem.is_labeled & (problem.cost > 0))
+        self.supervised = SMO(solver.tol, max_time=solver.max_time).solve(problem.labeled_only())
+        self.moves = LabelMoves(problem)
+        self.order = nearest_first(problem, self.moves.samples, self.labeled)
+        self.start = None if start is None else start.labels[self.order]
+        scores = self.supervised.scores
+        surest = scores[self.order[np.abs(scores[self.order]).argmax()]]
+        self.side = (
+            1.0 if surest > 0 else -1.0
+        )  # so that random labels do not depend on which class is the positive one
+        ranked = labels_in_band(scores[self.moves.samples], self.moves.weights, problem.balance)
+        self.full_band = self.moves.band(ranked)
+        self.individuals: list[_Individual] = []
+        self.n_working = 0
+
+    # ---------------------------------------------------------------- stages
+
+    def run(self) -> None:
+        """Stage after stage, until all samples are in the working set."""
+        if self.supervised.ended_early:
+            self.stop.end(self.supervised.status)
+        size = max(MIN_STAGE_SIZE, -(-len(self.order) // N_STAGES))
+        while self.stop.running and self.n_working < len(self.order):
+            self._grow(min(self.n_working + size, len(self.order)))
+            is_last = self.n_working == len(self.order)
+            self._run_stage(self.solver.stall if is_last else max(1, self.solver.stall // 3))
+
+    def _grow(self, n_working: int) -> None:
+        """More samples join; every individual labels them by its own SVM where that is sure."""
+        n_before, self.n_working = self.n_working, n_working
+        samples = np.r_[self.labeled, self.order[:n_working]]
+        self.working_problem = restrict(self.problem, samples)
+        self.weights = self.problem.weights_of(self.order[:n_working])
+        self.genes = slice(len(self.labeled), len(samples))
+        low, high = self.full_band  # from which all samples together can still meet the balance
+        self.band = low - (self.moves.weights.sum() - self.weights.sum()), high
+        new = self.order[n_before:n_working]
+        parents: list[_Individual | None] = [*self.individuals] or [None] * self.solver.population
+        self.individuals = [self._extend(parent, new, number) for number, parent in enumerate(parents)]
+        self._evaluate(self.individuals)
+        self.individuals.sort(key=lambda individual: individual.fitness)
+
+    def _extend(self, parent: _Individual | None, new: np.ndarray, number: int) -> _Individual:
+        """An individual with new samples; the first one follows its SVM everywhere."""
+        f = self._scores_at(parent, new)
+        random_labels = self.side * np.where(self.rng.random(len(new)) < 0.5, 1.0, -1.0)
+        own = np.where(f > 0, 1.0, -1.0)
+        labels = own if number == 0 else np.where(np.abs(f) > 1.0, own, random_labels)
+        if self.start is not None and number == 1:
+            labels = self.start[self.n_working - len(new) : self.n_working]
+        old = self.problem.signs[self.labeled] if parent is None else parent.y
+        y = np.r_[old, labels]
+        scores = np.r_[np.zeros(len(old)), f]
+        if parent is not None:
+            scores[: len(old)] = parent.trainer.scores()
+        self._repair(y, scores)
+        return _Individual(y, Trainer(self.working_problem, self.stop))
+
+    def _scores_at(self, parent: _Individual | None, new: np.ndarray) -> np.ndarray:
+        """f of an SVM of the last stage at new samples."""
+        if parent is None:
+            return self.supervised.scores[new]
+        a = np.zeros(len(self.problem.signs))
+        a[np.r_[self.labeled, self.order[: len(parent.y) - len(self.labeled)]]] = parent.trainer.point.a[
+            : len(parent.y)
+        ]
+        f = self.problem.space.gram().product(a)
+        return f[new] + parent.trainer.scores()[0] - f[self.labeled[0]]
+
+    # ---------------------------------------------------------------- generations
+
+    def _run_stage(self, stall: int) -> None:
+        """Generations until the best fitness stalls."""
+        best, n_stalled = self.individuals[0].fitness, 0
+        self._log()
+        for _ in range(self.solver.generations):
+            if not self.stop.running or n_stalled >= stall:
+                return
+            children = [self._child() for _ in range(len(self.individuals) - 1)]
+            self._evaluate(children)
+            self.individuals = sorted([self.individuals[0], *children], key=lambda individual: individual.fitness)
+            n_stalled = 0 if self.individuals[0].fitness < best - STALLED * abs(best) else n_stalled + 1
+            best = self.individuals[0].fitness
+            self._log()
+
+    def _evaluate(self, individuals: list[_Individual]) -> None:
+        """Train all, in threads."""
+        run_in_threads(lambda individual: individual.evaluate(self.solver.beta, self.solver.tol), individuals)
+
+    def _select_parent(self) -> _Individual:
+        """The better of two drawn at random."""
+        return self.individuals[int(self.rng.integers(len(self.individuals), size=2).min())]
+
+    def _child(self) -> _Individual:
+        """Two parents crossed, then mutated where the slack is large."""
+        mother, father = self._select_parent(), self._select_parent()
+        y = mother.y.copy()
+        genes = y[self.genes]
+        if self.rng.random() < CROSSOVER_RATE:
+            cuts = np.sort(self.rng.integers(len(genes) + 1, size=2 if len(genes) < LONG else 3))
+            from_father = (np.searchsorted(cuts, np.arange(len(genes)), side="right") % 2).astype(bool)
+            genes[from_father] = father.y[self.genes][from_father]
+        f = mother.trainer.scores()
+        slack = np.maximum(1.0 - genes * f[self.genes], 0.0)
+        rate = N_MUTATIONS * (slack / slack.sum() if slack.any() else np.full(len(genes), 1.0 / len(genes)))
+        genes[self.rng.random(len(genes)) < rate] *= -1.0
+        self._repair(y, f)
+        return _Individual(y, mother.trainer.copy())
+
+    def _repair(self, y: np.ndarray, f: np.ndarray) -> None:
+        """Change the labels that fit f worst until the balance holds."""
+        genes = y[self.genes]
+        order = np.lexsort((-f[self.genes], -genes))  # positive ones first, those that fit best first
+        sums = np.concatenate([[0.0], np.cumsum(self.weights[order])])
+        distance = np.maximum(np.maximum(self.band[0] - sums, sums - self.band[1]), 0.0)
+        count = np.count_nonzero(genes > 0)
+        if distance[count] > 0:
+            nearest = np.flatnonzero(distance == distance.min())
+            count = nearest[np.abs(nearest - count).argmin()]
+            genes[order] = np.where(np.arange(len(genes)) < count, 1.0, -1.0)
+
+    # ---------------------------------------------------------------- the end
+
+    def _log(self) -> None:
+        best = self.individuals[0]
+        self.stop.log_iteration(
+            {
+                "objective": best.objective,
+                "fitness": best.fitness,
+                "n_samples": self.n_working,
+                "violation": best.trainer.point.violation,
+            }
+        )
+
+    def solution(self) -> Solution:
+        """The best labeling of all samples, improved by pair switching."""
+        labels = solve_supervised(self.problem, self.solver.tol, None).labels.copy()
+        if self.individuals and len(self.individuals[0].y) == len(self.labeled) + len(self.order):
+            labels[self.order] = self.individuals[0].y[len(self.labeled) :]
+        starts = [labels]
+        if self.start is not None:
+            starts.append(labels.copy())
+            starts[1][self.order] = self.start
+        switching = PairSwitching(self.solver.tol, max_time=self.stop.time_left)
+        found = [switching.solve(self.problem, replace(self.supervised, labels=one)) for one in starts]
+        if self.stop.status is None:
+            found.append(switching.solve(self.problem))  # from its own start switching is sometimes better
+        best = min(found, key=lambda one: one.objective)
+        n_support = np.count_nonzero(best.multipliers)
+        row = {
+            "step": len(self.stop.trace),
+            "objective": best.objective,
+            "fitness": self.solver.beta * best.objective + (1.0 - self.solver.beta) * n_support,
+            "n_samples": len(self.order),
+            "violation": best.certificate.value,
+        }
+        trace = [*self.stop.trace, row]
+        return replace(best, trace=trace, n_iter=len(trace), status=self.stop.status or best.status)

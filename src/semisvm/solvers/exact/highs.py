@@ -1,0 +1,107 @@
+"""Mixed integer programs of norm 1 by HiGHS, which comes with scipy."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from ..base import StoppingRule
+from .integer_program import BOUND_MARGIN, OBJECTIVE_SIZE, IntegerProgram, IntegerResult
+
+Result = TypeVar("Result")
+
+
+def solve_with_highs(program: IntegerProgram, tol: float, max_nodes: int, stop: StoppingRule) -> IntegerResult:
+    """Solve a program of norm 1.
+
+    Parameters
+    ----------
+    program : IntegerProgram
+        The program.
+    tol : float
+        Relative gap at which to end.
+    max_nodes : int
+        Largest number of nodes.
+    stop : StoppingRule
+        Its deadline is that of HiGHS.
+    """
+    if stop.time_is_over:
+        return IntegerResult(None, 0.0, 0, "max_time")
+    factor = OBJECTIVE_SIZE / program.upper
+    arguments = _milp_arguments(program, factor)
+    options = {"mip_rel_gap": tol, "node_limit": max_nodes}
+    if stop.time_left is not None:
+        options["time_limit"] = stop.time_left
+    result = run_interruptible(lambda: milp(**arguments, options=options))
+    n_nodes = int(result.mip_node_count or 0)
+    bound = -np.inf if result.mip_dual_bound is None else result.mip_dual_bound / factor
+    labels = None
+    if result.x is not None:
+        labels = np.where(result.x[-len(program.weights) :] > 0.5, 1.0, -1.0)
+    limit = "max_iter" if n_nodes >= max_nodes else "max_time"
+    status = "converged" if result.status == 0 else limit
+    return IntegerResult(labels, bound - BOUND_MARGIN * program.upper, n_nodes, status)
+
+
+def _milp_arguments(program: IntegerProgram, factor: float) -> dict[str, Any]:
+    """The arguments of ``milp``; variables are p, q with v = p - q, those of the intercept, slacks, d."""
+    n, d = program.Z.shape
+    searched = np.flatnonzero(program.signs == 0)
+    Z, u = sparse.csr_array(program.Z), len(searched)
+    b_parts = {True: [1.0], False: [], "regularized": [1.0, -1.0]}[program.intercept]
+    f = sparse.hstack([Z, -Z, sparse.csr_array(np.tile(b_parts, (n, 1)))], format="csr")
+    slack = sparse.eye_array(n, format="csr")
+    signs, diagonal = sparse.csr_array(program.signs[:, None]), sparse.diags_array
+    labeled = program.signs != 0
+    M_positive, M_negative = program.big_m
+    matrix = sparse.vstack(
+        [
+            sparse.hstack([(f * signs)[labeled], slack[labeled], sparse.csr_array((int(labeled.sum()), u))]),
+            sparse.hstack([f[searched], slack[searched], diagonal(-M_positive)]),
+            sparse.hstack([-f[searched], slack[searched], diagonal(M_negative)]),
+        ],
+        format="csr",
+    )
+    balance = np.r_[np.zeros(f.shape[1] + n), program.weights]
+    upper = np.full(len(balance), np.inf)
+    lower = np.zeros(len(balance))
+    lower[2 * d : 2 * d + len(b_parts)] = -np.inf if program.intercept is True else 0.0
+    upper[-u:] = 1.0
+    b_cost = np.full(len(b_parts), program.objective_scale if program.intercept == "regularized" else 0.0)
+    constraints = [LinearConstraint(matrix, np.r_[np.ones(labeled.sum()), 1.0 - M_positive, np.ones(u)], np.inf)]
+    if np.isfinite(program.high):
+        constraints.append(LinearConstraint(balance[None], program.low, program.high))
+    return {
+        "c": factor * np.r_[np.ones(2 * d), b_cost, program.cost, np.zeros(u)],
+        "constraints": constraints,
+        "bounds": Bounds(lower, upper),
+        "integrality": np.r_[np.zeros(len(balance) - u), np.ones(u)],
+    }
+
+
+def run_interruptible(task: Callable[[], Result]) -> Result:
+    """What ``task`` returns, computed in a thread of its own, so that Ctrl-C is seen while HiGHS runs.
+
+    After Ctrl-C HiGHS goes on in the background until its own limit, and its result is not used.
+    """
+    results: list[Result] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(task())
+        except Exception as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(0.05)
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,161 @@
+"""Semidefinite relaxation of the labels: its bound, the dual variable of the balance, and labels by rounding.
+
+``mixing`` states the relaxation and solves it for one value of the dual variable nu of the balance. Its bound holds for
+every nu. Where the relaxed labels meet the balance with nu = 0 there is nothing more to do; otherwise the nu at which
+they do, which has the largest bound, is a root in one variable.
+
+**The rounding.** Labels by e'v_j, and by the sides of random hyperplanes through the vectors, each improved by
+``PairSwitching``. There is no free intercept: it is absent, or regularized, which is the kernel K + 1.
+
+References
+----------
+.. [1] T. De Bie and N. Cristianini, "Convex methods for transduction", NIPS 16, 2003.
+   https://proceedings.neurips.cc/paper_files/paper/2003/hash/83691715fdc5baf20ed0742b0b85785b-Abstract.html
+.. [2] P.-W. Wang, W.-C. Chang and J. Z. Kolter, "The mixing method: coordinate descent for low-rank semidefinite
+   programming", 2017. https://arxiv.org/abs/1706.00476
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import optimize
+
+from ..._threads import single_blas_thread
+from ...balance import Count, Free, labels_in_band
+from ...losses import Hinge, SymmetricHinge
+from ...problem import Problem, objective
+from ...solution import Solution, with_gap
+from ...spaces import memory_limit
+from ..base import Accepts, Callback, Solver, StoppingRule
+from ..dual import PairSwitching, solve_supervised
+from .mixing import Relaxation
+
+N_HYPERPLANES = 10
+MAX_BALANCE_DUALS = 20  # values of nu tried for a balance that binds
+SUPERVISED_TOL = 1e-6  # tolerance of the SVM of the labeled samples
+SWITCHING_TOL = 1e-4  # tolerance of the SVMs of pair switching
+
+
+@dataclass(frozen=True)
+class LowRankRelaxation(Solver):
+    """Semidefinite relaxation, rounding and pair switching.
+
+    Parameters
+    ----------
+    tol : float
+        Relative distance of value and bound of the relaxation.
+    max_iter : int
+        Largest number of sweeps over the samples, for each value of the dual variable of the balance.
+    max_time : float or None
+        Seconds after which the best solution so far is returned, with its gap.
+
+    References
+    ----------
+    T. De Bie and N. Cristianini, "Convex methods for transduction", NIPS 16, 2003.
+    https://proceedings.neurips.cc/paper_files/paper/2003/hash/83691715fdc5baf20ed0742b0b85785b-Abstract.html
+    P.-W. Wang, W.-C. Chang and J. Z. Kolter, "The mixing method: coordinate descent for low-rank semidefinite
+    programming", 2017. https://arxiv.org/abs/1706.00476
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 2000
+
+    accepts: ClassVar[Accepts] = Accepts(
+        (Hinge,), (SymmetricHinge,), (Free, Count), intercepts=(False, "regularized"), space="gram"
+    )
+
+    def solve(
+        self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
+    ) -> Solution:
+        """Relax, round, and improve the labels by pair switching; the labels of another solution are tried, too."""
+        stop = StoppingRule(max_time=self.max_time, callback=callback)
+        first = solve_supervised(problem, SUPERVISED_TOL, stop.time_left, callback)
+        bound = first.certificate.lower_bound or 0.0
+        if not len(problem.searched):
+            return with_gap(first, bound)
+        if first.ended_early:
+            value = objective(problem, first.coef, first.intercept, first.labels)
+            return with_gap(replace(first, objective=value), bound)
+        _check_memory(len(problem.signs))
+        generator = np.random.default_rng(rng)
+        relaxed = Relaxation(problem, first, generator)
+        with stop, single_blas_thread:
+            self._solve_relaxation(relaxed, stop)
+        bound = max((row["bound"] for row in stop.trace), default=bound)
+        solution = _round(problem, relaxed, first, start, generator, stop)
+        trace = [*stop.trace, {"step": len(stop.trace), "objective": solution.objective, "bound": bound}]
+        status = "interrupted" if solution.status == "interrupted" else str(stop.status)
+        solution = replace(solution, status=status, trace=trace, n_iter=len(trace))
+        return with_gap(solution, bound)  # without a tolerance: the relaxation may be loose
+
+    def _solve_relaxation(self, relaxed: Relaxation, stop: StoppingRule) -> None:
+        """Solve without a dual variable of the balance; if the balance binds, with the one at which it is met as well.
+
+        A step of the search for it that ``stop`` has ended returns an excess of zero, which ends the search.
+        """
+        status = relaxed.minimize(self.tol, self.max_iter, stop)
+        if status == "max_iter":
+            stop.end("max_iter")
+        if not stop.running:
+            return
+        excess, n_tried = relaxed.balance_excess(), 0
+
+        def excess_at(balance_dual: float) -> float:
+            nonlocal n_tried
+            relaxed.balance_dual, n_tried = balance_dual, n_tried + 1
+            relaxed.minimize(self.tol, self.max_iter, stop)
+            return relaxed.balance_excess() if stop.running else 0.0
+
+        far = -np.sign(excess) * float(relaxed.cost[relaxed.n_labeled :].mean())
+        while (far_excess := excess_at(far)) * excess > 0 and n_tried + 1 < MAX_BALANCE_DUALS:
+            far *= 2.0
+        if far_excess * excess <= 0:
+            optimize.brentq(
+                lambda nu: excess if nu == 0.0 else far_excess if nu == far else excess_at(nu),
+                0.0, far, xtol=1e-6 * abs(far), rtol=1e-6, maxiter=MAX_BALANCE_DUALS, disp=False,
+            )  # fmt: skip
+        stop.end("converged")
+
+
+def _round(
+    problem: Problem,
+    relaxed: Relaxation,
+    first: Solution,
+    start: Solution | None,
+    rng: np.random.Generator,
+    stop: StoppingRule,
+) -> Solution:
+    """The best solution of pair switching from the labels along e, those of random hyperplanes and those given."""
+    samples, weights = problem.searched, problem.weights_of(problem.searched)
+    V = np.empty_like(relaxed.V[relaxed.n_labeled :])
+    V[relaxed.order] = relaxed.V[relaxed.n_labeled :]
+    candidates = [V[:, 0]] if start is None else [V[:, 0], start.labels[samples]]
+    for _ in range(N_HYPERPLANES):
+        normal = relaxed.side * rng.normal(size=(V.shape[1],))
+        normal[0] = abs(normal[0])  # labeled samples stay on their side
+        candidates.append(V @ normal)
+    interrupted = False
+    for candidate in candidates:
+        labels = first.labels.copy()
+        labels[samples] = labels_in_band(candidate, weights, problem.balance)
+        solver = PairSwitching(SWITCHING_TOL, max_time=stop.time_left)
+        found = solver.solve(problem, replace(first, labels=labels))
+        stop.offer(found.objective, found)
+        interrupted = found.status == "interrupted"
+        if interrupted or stop.time_is_over:
+            break
+    assert stop.best is not None
+    best = stop.best[1]
+    return replace(best, status="interrupted") if interrupted else best
+
+
+def _check_memory(n: int) -> None:
+    n_bytes = 4 * 8 * n**2
+    if n_bytes > memory_limit():
+        raise MemoryError(
+            f"the relaxation of {n:,} samples takes {n_bytes / 2**30:.1f} GiB and {memory_limit() / 2**30:.1f} GiB are "
+            "allowed; pass fewer unlabeled samples, or raise the environment variable SEMISVM_MEMORY (bytes)."
+        )

@@ -1,0 +1,120 @@
+r"""The form of a kernel matrix: a Cholesky factor of M, and S itself once a search needs its entries.
+
+A free intercept is projected out: S is unchanged if K is replaced by J K J, J = I - 11'/n, because alpha sums to zero.
+That also covers kernels that are positive definite on such alpha only. M = J K J + diag(1/c) is factored once; then,
+with h = M^-1 1,
+
+    S = M^-1 - h h' / (1'h),     b = h'y / (1'h) - (mean row of K)'alpha
+
+References
+----------
+.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
+   9, 1999. https://doi.org/10.1023/A:1018628609742
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from ..._jit import jit
+from .quadratic_form import QuadraticForm
+
+
+class DenseForm(QuadraticForm):
+    """The form of a kernel matrix.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel values.
+    cost : array of shape (n,)
+        c, above zero.
+    intercept : {True, False, "regularized"}
+        A free intercept, none, or one that is part of the norm (which adds 1 to every kernel value).
+    overwrite : bool
+        Whether K may be overwritten.
+    """
+
+    def __init__(self, K: np.ndarray, cost: np.ndarray, intercept: bool | str = True, overwrite: bool = False):
+        self.n = len(cost)
+        self.cost = cost
+        self.intercept = intercept
+        self._lock = threading.Lock()
+        M = (np.asarray if overwrite else np.array)(K, dtype=np.float64, order="C")
+        self._mean_row: np.ndarray | None = None
+        if intercept is True:
+            self._mean_row = M.mean(axis=0)
+            M -= self._mean_row
+            M -= self._mean_row[:, None]
+            M += self._mean_row.mean()
+        elif intercept == "regularized":
+            M += 1.0
+        M[np.diag_indices(self.n)] += 1.0 / cost
+        self._factor, failed = lapack.dpotrf(M.T, lower=0, clean=0, overwrite_a=1)
+        if failed or not np.isfinite(self._factor.diagonal()).all():  # LAPACK lets NaN pass
+            raise ValueError(
+                "the kernel matrix with 1/C on its diagonal is not positive definite; use another kernel or a smaller "
+                "C, or check the precomputed matrix."
+            )
+        self._S: np.ndarray | None = None
+        self._h: np.ndarray | None = None
+        self.log_det = 2.0 * float(np.log(np.diag(self._factor)).sum())
+        if intercept is True:
+            self._h = lapack.dpotrs(self._factor, np.ones(self.n), lower=0)[0]
+            self._h_sum = float(self._h.sum())
+            self.log_det += float(np.log(self._h_sum))  # a bordered determinant ignores what is added along 1
+
+    def product(self, y: np.ndarray) -> np.ndarray:
+        """S y, for one column or several; by S if it has been computed, else by the factor."""
+        with self._lock:  # to the end of the solve: S overwrites the factor
+            if self._S is not None:
+                return self._S @ y
+            alpha = lapack.dpotrs(self._factor, y, lower=0)[0]
+        if self._h is not None:
+            alpha = alpha - (np.multiply.outer(self._h, self._h @ y) / self._h_sum)
+        return alpha
+
+    def sparse_product(self, y: np.ndarray) -> np.ndarray:
+        """S y for a y that is mostly zero, by rows of S."""
+        support = np.flatnonzero(y)
+        return y[support] @ self.compute_S()[support]
+
+    def intercept_for(self, y: np.ndarray, alpha: np.ndarray) -> float:
+        """b for labels y with alpha = S y."""
+        if self._h is not None and self._mean_row is not None:
+            return float(self._h @ y / self._h_sum - self._mean_row @ alpha)
+        return float(alpha.sum()) if self.intercept == "regularized" else 0.0
+
+    def compute_S(self) -> np.ndarray:
+        """S, computed at the first call in place of the factor; threads that call together compute it once."""
+        with self._lock:
+            if self._S is None:
+                S = lapack.dpotri(self._factor, lower=0, overwrite_c=1)[0]
+                if self._h is not None:
+                    S = blas.dsyr(-1.0 / self._h_sum, self._h, lower=0, a=S, overwrite_a=1)
+                S = S.T  # C order, lower triangle filled
+                _mirror(S)
+                self._S, self._factor = S, None
+            return self._S
+
+    def diagonal(self) -> np.ndarray:
+        """S_jj."""
+        return self.compute_S().diagonal().copy()
+
+    def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """S at some rows and columns."""
+        return self.compute_S()[np.ix_(rows, rows if columns is None else columns)]
+
+
+@jit()
+def _mirror(S):
+    """Copy the lower triangle onto the upper one, tile by tile."""
+    n, tile = len(S), 64
+    for i in range(0, n, tile):
+        for j in range(0, i + 1, tile):
+            for p in range(i, min(i + tile, n)):
+                for q in range(j, min(j + tile, p)):
+                    S[q, p] = S[p, q]

@@ -1,0 +1,232 @@
+"""Compiled loops of searches over labels that flip or swap them.
+
+With alpha = S y a flip of label j changes 1/2 y'Sy by -2 y_j alpha_j + 2 S_jj, which takes O(1) to evaluate; accepting
+it takes alpha <- alpha - 2 y_j S_j. A low-rank form keeps p = Q'c^1/2 y instead, and both take O(r). A swap of two
+samples i, j of opposite labels changes it by both flips plus 4 y_i y_j S_ij.
+
+Several labelings are searched side by side, so that a row of S or Q that more than one of them needs is read once. All
+loops run over the u samples whose labels are searched; ``positive`` is the weight of those with label +1, which has to
+stay between ``low`` and ``high``.
+
+References
+----------
+.. [1] F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Speedy local search for semi-supervised regularized
+   least-squares", KI 2011, LNCS 7006. https://doi.org/10.1007/978-3-642-24455-1_8
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._jit import jit
+
+MIN_GAIN = 1e-11  # of S_jj: a flip that gains less is rounding error and could be repeated without end
+REASSOCIATE = {"reassoc", "contract", "nsz"}  # sums may be vectorized; NaN and infinity keep their meaning
+
+
+@jit(fastmath=REASSOCIATE)
+def sweep(S, order, Y, A, weights, positive, low, high, n_rejected):
+    """Try to flip every sample once in the given order, for a few labelings; arguments as in ``sweep_block``.
+
+    Returns the number of flips.
+    """
+    n_flips = 0
+    for j in order:
+        threshold = -MIN_GAIN * S[j, j]
+        for r in range(len(Y)):
+            if n_rejected[r] >= len(order):
+                continue
+            y = Y[r, j]
+            after = positive[r] - y * weights[j]
+            n_rejected[r] += 1
+            if 2.0 * (S[j, j] - y * A[r, j]) < threshold and low <= after <= high:
+                Y[r, j] = -y
+                positive[r] = after
+                n_rejected[r] = 0
+                n_flips += 1
+                for i in range(A.shape[1]):
+                    A[r, i] -= 2.0 * y * S[j, i]
+    return n_flips
+
+
+@jit(fastmath=REASSOCIATE)
+def sweep_block(S, block, Y, A, weights, positive, low, high, n_rejected, change):
+    """Try to flip a block of samples once, in their order, for every labeling that has not converged.
+
+    Parameters
+    ----------
+    S : array of shape (b, b)
+        The form between the samples of the block.
+    block : int array of shape (b,)
+        Which of the u samples they are.
+    Y : array of shape (R, u)
+        Labels of R labelings, changed in place.
+    A : array of shape (R, b)
+        alpha at the samples of the block, changed in place.
+    weights, positive, low, high : arrays and numbers
+        Weights of the samples; weight of the positive ones in each labeling, and its bounds.
+    n_rejected : int array of shape (R,)
+        Trials since the last flip; a labeling has converged once they reach u.
+    change : array of shape (R, b)
+        Filled with the change of the labels: -2, 0 or 2.
+
+    Returns
+    -------
+    int
+        Number of flips.
+    """
+    n_flips = 0
+    for k in range(len(block)):
+        j = block[k]
+        threshold = -MIN_GAIN * S[k, k]
+        for r in range(len(Y)):
+            if n_rejected[r] >= Y.shape[1]:
+                continue
+            y = Y[r, j]
+            after = positive[r] - y * weights[j]
+            n_rejected[r] += 1
+            if 2.0 * (S[k, k] - y * A[r, k]) < threshold and low <= after <= high:
+                Y[r, j] = -y
+                positive[r] = after
+                n_rejected[r] = 0
+                n_flips += 1
+                change[r, k] = -2.0 * y
+                for i in range(len(block)):
+                    A[r, i] -= 2.0 * y * S[k, i]
+    return n_flips
+
+
+@jit(fastmath=REASSOCIATE)
+def add_changes(rows, change, A):
+    """A += change rows, for changes that are mostly zero."""
+    for r in range(len(change)):
+        for k in range(len(rows)):
+            if change[r, k] != 0.0:
+                for i in range(A.shape[1]):
+                    A[r, i] += change[r, k] * rows[k, i]
+
+
+@jit(fastmath=REASSOCIATE)
+def sweep_low_rank(Q, searched, sqrt_cost, diagonal, order, Y, P, weights, positive, low, high, n_rejected):
+    """A sweep for S = c^1/2 (I - QQ') c^1/2; ``searched`` are the rows of Q that belong to the u samples.
+
+    P of shape (R, r) holds p = Q'c^1/2 y over all samples, labeled ones too.
+    """
+    n_flips = 0
+    for j in order:
+        threshold = -MIN_GAIN * diagonal[j]
+        row = searched[j]
+        for r in range(len(Y)):
+            if n_rejected[r] >= len(order):
+                continue
+            y = Y[r, j]
+            after = positive[r] - y * weights[j]
+            n_rejected[r] += 1
+            if not low <= after <= high:
+                continue
+            product = 0.0
+            for k in range(Q.shape[1]):
+                product += Q[row, k] * P[r, k]
+            alpha = sqrt_cost[j] * (sqrt_cost[j] * y - product)
+            if 2.0 * (diagonal[j] - y * alpha) < threshold:
+                Y[r, j] = -y
+                positive[r] = after
+                n_rejected[r] = 0
+                n_flips += 1
+                step = 2.0 * y * sqrt_cost[j]
+                for k in range(Q.shape[1]):
+                    P[r, k] -= step * Q[row, k]
+    return n_flips
+
+
+@jit(fastmath=REASSOCIATE)
+def steepest_flips(S, y, alpha, weights, positive, low, high, max_flips):
+    """Flip the label that gains most until none gains; returns the number of flips and the positive weight."""
+    for n_flips in range(max_flips):
+        best, chosen = 0.0, -1
+        for j in range(len(y)):
+            change = 2.0 * (S[j, j] - y[j] * alpha[j])
+            if change < best and change < -MIN_GAIN * S[j, j] and low <= positive - y[j] * weights[j] <= high:
+                best, chosen = change, j
+        if chosen < 0:
+            return n_flips, positive
+        positive -= y[chosen] * weights[chosen]
+        for i in range(len(y)):
+            alpha[i] -= 2.0 * y[chosen] * S[chosen, i]
+        y[chosen] = -y[chosen]
+    return max_flips, positive
+
+
+@jit()
+def steepest_swaps(S, y, alpha, diagonal, weights, positive, low, high, max_swaps):
+    """Swap the pair of opposite labels that gains most until none gains, among some samples.
+
+    All arrays belong to these samples; y and alpha are changed in place. Returns the number of swaps and the positive
+    weight.
+    """
+    for n_swaps in range(max_swaps):
+        best, first, second = 0.0, -1, -1
+        for i in range(len(y)):
+            if y[i] < 0:
+                continue
+            for j in range(len(y)):
+                if y[j] > 0:
+                    continue
+                change = 2.0 * (diagonal[i] - alpha[i] + diagonal[j] + alpha[j] - 2.0 * S[i, j])
+                after = positive - weights[i] + weights[j]
+                if change < best and change < -MIN_GAIN * (diagonal[i] + diagonal[j]) and low <= after <= high:
+                    best, first, second = change, i, j
+        if first < 0:
+            return n_swaps, positive
+        positive += weights[second] - weights[first]
+        for i in range(len(y)):
+            alpha[i] += 2.0 * (S[second, i] - S[first, i])
+        y[first], y[second] = -1.0, 1.0
+    return max_swaps, positive
+
+
+@jit()
+def best_swap(S, y, alpha, weights, positive, low, high):
+    """The change of the objective by the best swap over all pairs, and the pair; 0 and -1, -1 if none gains."""
+    best, first, second = 0.0, -1, -1
+    for i in range(len(y)):
+        if y[i] < 0:
+            continue
+        for j in range(len(y)):
+            if y[j] > 0:
+                continue
+            change = 2.0 * (S[i, i] - alpha[i] + S[j, j] + alpha[j] - 2.0 * S[i, j])
+            after = positive - weights[i] + weights[j]
+            if change < best and change < -MIN_GAIN * (S[i, i] + S[j, j]) and low <= after <= high:
+                best, first, second = change, i, j
+    return best, first, second
+
+
+@jit()
+def enumerate_labels(S, y, alpha, weights, positive, low, high):
+    """The best of all 2^u labelings within the bounds, each one flip from the last (Gray code).
+
+    ``y`` and ``alpha`` are the start and are overwritten; returns the best labels, which are the start if none within
+    the bounds has a smaller objective.
+    """
+    u = len(y)
+    best, value, smallest = y.copy(), 0.0, 0.0
+    for step in range(1, 1 << u):
+        j = 0
+        while not (step >> j) & 1:
+            j += 1
+        value += 2.0 * (S[j, j] - y[j] * alpha[j])
+        positive -= y[j] * weights[j]
+        for i in range(u):
+            alpha[i] -= 2.0 * y[j] * S[j, i]
+        y[j] = -y[j]
+        if value < smallest and low <= positive <= high:
+            smallest = value
+            best[:] = y
+    return best
+
+
+def best_flip_gain(y: np.ndarray, alpha: np.ndarray, diagonal: np.ndarray, allowed: np.ndarray) -> float:
+    """The largest gain of one allowed flip; zero if none gains."""
+    gains = 2.0 * (y * alpha - diagonal)
+    return float(np.max(np.where(allowed & (gains > MIN_GAIN * diagonal), gains, 0.0), initial=0.0))

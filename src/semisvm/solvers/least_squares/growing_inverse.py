@@ -1,0 +1,147 @@
+"""Inverses of symmetric matrices that gain or lose rows and columns: O(m^2 s) for s of them instead of O(m^3).
+
+With V = A^-1 B, the inverse of the Schur complement T = (D - B'V)^-1 and Z = (V, -I),
+
+    [A  B ]^-1     [A^-1  0]
+    [B' D ]     =  [0     0]  +  Z T Z'
+
+and with P = A^-1 the inverse of A without the rows and columns g is P_kk - P_kg P_gg^-1 P_gk.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from ..._threads import TILE, run_in_threads, tiles
+
+MAX_PENDING = 96  # columns of Z that are kept beside the inverse before they are added to it together
+
+
+class Growth(NamedTuple):
+    """The blocks of one growth: ``cross_solution`` V = A^-1 B and ``schur_inverse`` T = (D - B'A^-1 B)^-1."""
+
+    cross_solution: np.ndarray
+    schur_inverse: np.ndarray
+
+
+class GrowingInverse:
+    """The inverse of a symmetric matrix that gains rows and columns, in one buffer that is never copied.
+
+    A few terms Z T Z' are kept beside the buffer and added to it together, by one product of matrices; only the lower
+    triangle, and diagonal tiles as a whole, are read and written.
+
+    Parameters
+    ----------
+    capacity : int
+        Largest size of the matrix.
+
+    Attributes
+    ----------
+    size : int
+        Its present size.
+    """
+
+    def __init__(self, capacity: int):
+        self._lock = threading.Lock()
+        self._buffer = np.zeros((capacity, capacity))
+        self._pending_Z = np.zeros((capacity, MAX_PENDING))
+        self._pending_ZT = np.zeros((capacity, MAX_PENDING))
+        self._n_pending = 0
+        self.size = 0
+
+    def compute_inverse(self) -> np.ndarray:
+        """The whole inverse, a copy."""
+        self._add_pending()
+        lower = np.tril(self._buffer[: self.size, : self.size])
+        return lower + np.tril(lower, -1).T
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of the inverse."""
+        Z, ZT = self._pending()
+        return self._buffer.diagonal()[: self.size] + np.einsum("ij,ij->i", ZT, Z)
+
+    def product(self, B: np.ndarray) -> np.ndarray:
+        """The inverse times the columns of B."""
+        Z, ZT = self._pending()
+        out = ZT @ (Z.T @ B)
+
+        def add(rows: slice) -> None:
+            lower = self._buffer[rows, : rows.stop] @ B[: rows.stop]
+            upper = self._buffer[rows, : rows.start].T @ B[rows]
+            with self._lock:
+                out[rows] += lower
+                out[: rows.start] += upper
+
+        run_in_threads(add, list(tiles(self.size, TILE)))
+        return out
+
+    def add(self, cross: np.ndarray, corner: np.ndarray) -> Growth:
+        """Put B and B' beside the matrix and D into the corner.
+
+        Parameters
+        ----------
+        cross : array of shape (size, s)
+            B.
+        corner : array of shape (s, s)
+            D.
+
+        Returns
+        -------
+        Growth
+            V and T, which update solutions: with x that of y, the solution of (y, z) is (x - V d, d), d = T (z - B'x).
+        """
+        m, s = cross.shape
+        V = self.product(cross)
+        T = linalg.inv(corner - cross.T @ V)
+        T = 0.5 * (T + T.T)
+        if not m:
+            self._buffer[:s, :s] = T
+            self.size = s
+            return Growth(V, T)
+        Z = np.vstack([V, -np.eye(s)])
+        if self._n_pending + s > MAX_PENDING:
+            self._add_pending()
+        self.size += s
+        if s > MAX_PENDING:
+            self._add_term(Z, Z @ T)
+        else:
+            new = slice(self._n_pending, self._n_pending + s)
+            self._pending_Z[: self.size, new], self._pending_ZT[: self.size, new] = Z, Z @ T
+            self._n_pending += s
+        return Growth(V, T)
+
+    def clear(self) -> None:
+        """Back to size zero."""
+        self._buffer[: self.size, : self.size] = 0.0
+        self._pending_Z[:], self._pending_ZT[:] = 0.0, 0.0
+        self._n_pending = self.size = 0
+
+    def _pending(self) -> tuple[np.ndarray, np.ndarray]:
+        """Z and Z T of the terms that are not yet in the buffer."""
+        return self._pending_Z[: self.size, : self._n_pending], self._pending_ZT[: self.size, : self._n_pending]
+
+    def _add_pending(self) -> None:
+        if self._n_pending:
+            self._add_term(*self._pending())
+            self._n_pending = 0
+
+    def _add_term(self, Z: np.ndarray, ZT: np.ndarray) -> None:
+        """Add Z T Z' to the buffer."""
+
+        def add(rows: slice) -> None:
+            self._buffer[rows, : rows.stop] += ZT[rows] @ Z[: rows.stop].T
+
+        run_in_threads(add, list(tiles(self.size, TILE)))
+
+
+def remove_from_inverse(inverse: np.ndarray, removed: np.ndarray) -> np.ndarray:
+    """The inverse of A without some rows and columns, from the inverse of A."""
+    kept = np.setdiff1d(np.arange(len(inverse)), removed)
+    cross = inverse[np.ix_(kept, removed)]
+    out = inverse[np.ix_(kept, kept)]
+    out -= cross @ linalg.solve(inverse[np.ix_(removed, removed)], cross.T, assume_a="sym")
+    return out

@@ -1,0 +1,333 @@
+"""Labelings of the samples whose labels are searched, and the moves that improve them.
+
+Both kinds of form offer the same moves: a sweep over the samples that flips whatever gains, descent by the best flip,
+swaps of pairs, and what the best remaining move would gain.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from . import flips
+from .dense_form import DenseForm
+from .low_rank_form import LowRankForm
+from .quadratic_form import QuadraticForm
+
+N_CANDIDATES = 128  # samples of each class among which a round of swaps searches
+ALL_PAIRS = 4096  # searched samples up to which every pair is evaluated before a search ends
+SAMPLE_BY_SAMPLE = 8  # labelings up to which a sweep updates alpha after each flip
+BLOCK_SIZE = 64  # samples that a sweep tries between two updates of the whole alpha
+PRODUCT_FLIPS = 4  # flips per labeling from which on one matrix product is the faster update
+UNLIMITED = 1 << 40
+
+
+class Labelings(ABC):
+    """R labelings of the searched samples of a form.
+
+    Parameters
+    ----------
+    form : QuadraticForm
+        The form of all n samples.
+    fixed : array of shape (n,)
+        Labels of the labeled samples, zero elsewhere.
+    searched : int array of shape (u,)
+        The samples whose labels are searched; with a ``DenseForm`` the last ones, in order.
+    Y : array of shape (R, u)
+        The labelings.
+    weights : array of shape (u,)
+        Weights of the searched samples in the balance.
+    band : tuple of float
+        Lowest and highest weight of positive samples.
+
+    Attributes
+    ----------
+    positive : array of shape (R,)
+        Weight of the positive samples of each labeling.
+    n_rejected : int array of shape (R,)
+        Flips that were tried in vain since the last one; sweeps pass over a labeling once they reach u.
+    """
+
+    form: QuadraticForm
+
+    def __init__(
+        self,
+        form: QuadraticForm,
+        fixed: np.ndarray,
+        searched: np.ndarray,
+        Y: np.ndarray,
+        weights: np.ndarray,
+        band: tuple[float, float],
+    ):
+        self.form, self.fixed, self.searched, self.weights = form, fixed, searched, weights
+        self.low, self.high = band
+        self.Y = np.ascontiguousarray(Y, dtype=np.float64)
+        self.diagonal = form.diagonal()[searched]
+        alpha = form.sparse_product(fixed)
+        self.fixed_alpha = alpha[searched]  # what the fixed labels add to alpha
+        self.fixed_value = float(fixed @ alpha)
+        self.n_rejected = np.zeros(len(Y), dtype=np.int64)
+        self.refresh()
+
+    def labels(self, r: int) -> np.ndarray:
+        """Labels of all n samples in labeling r."""
+        y = self.fixed.copy()
+        y[self.searched] = self.Y[r]
+        return y
+
+    def refresh(self) -> None:
+        """Compute from scratch what the moves update."""
+        self.positive = (self.Y > 0) @ self.weights
+
+    @abstractmethod
+    def refresh_one(self, r: int) -> None:
+        """The same for one labeling."""
+
+    @abstractmethod
+    def alpha(self, r: int) -> np.ndarray:
+        """S y at the searched samples."""
+
+    @abstractmethod
+    def sweep(self, order: np.ndarray) -> int:
+        """Try to flip every sample once in the given order, in all labelings; returns the number of flips."""
+
+    @abstractmethod
+    def descend(self, r: int) -> int:
+        """Flip the label that gains most until none gains; returns the number of flips."""
+
+    @abstractmethod
+    def _set_labels(self, r: int, samples: np.ndarray, labels: np.ndarray) -> None:
+        """Change labels and update alpha."""
+
+    def relabel(self, r: int, samples: np.ndarray, labels: np.ndarray, positive: float) -> None:
+        """Give some of the searched samples new labels.
+
+        Parameters
+        ----------
+        r : int
+            The labeling.
+        samples, labels : arrays of shape (m,)
+            Positions among the searched samples, and labels of +-1.
+        positive : float
+            Weight of all positive samples afterwards.
+        """
+        self.positive[r] = positive
+        self._set_labels(r, samples, labels)
+
+    def flip(self, r: int, j: int) -> None:
+        """Flip the label of sample j."""
+        y = self.Y[r, j]
+        self.relabel(r, np.array([j]), np.array([-y]), self.positive[r] - y * self.weights[j])
+
+    def values(self) -> np.ndarray:
+        """1/2 y'Sy of every labeling."""
+        alphas = np.array([self.alpha(r) for r in range(len(self.Y))])
+        return 0.5 * (self.fixed_value + np.einsum("ru,ru->r", self.Y, alphas + self.fixed_alpha))
+
+    def allowed(self, r: int) -> np.ndarray:
+        """Mask of the samples whose flip alone keeps the balance."""
+        after = self.positive[r] - self.Y[r] * self.weights
+        return (after >= self.low) & (after <= self.high)
+
+    def flip_gain(self, r: int) -> float:
+        """What the best allowed flip would gain."""
+        return flips.best_flip_gain(self.Y[r], self.alpha(r), self.diagonal, self.allowed(r))
+
+    def swap(self, r: int) -> int:
+        """Swap pairs of the candidates of both classes until none gains; returns the number of swaps."""
+        total = 0
+        while True:
+            candidates = self._candidates(r)
+            labels, alpha = self.Y[r, candidates].copy(), self.alpha(r)[candidates]
+            S, diagonal, weights = self._block(candidates), self.diagonal[candidates], self.weights[candidates]
+            band = self.positive[r], self.low, self.high
+            n_swaps, positive = flips.steepest_swaps(S, labels, alpha, diagonal, weights, *band, UNLIMITED)
+            if not n_swaps:
+                return total
+            total += n_swaps
+            self.relabel(r, candidates, labels, positive)
+
+    def swap_gain(self, r: int) -> float:
+        """What the best allowed swap of two candidates would gain."""
+        candidates, alpha = self._candidates(r), self.alpha(r)
+        S, band = self._block(candidates), (self.positive[r], self.low, self.high)
+        return -flips.best_swap(S, self.Y[r, candidates], alpha[candidates], self.weights[candidates], *band)[0]
+
+    def flip_largest_error(self, r: int) -> int:
+        """Flip the sample of largest y alpha if that is above zero and the objective decreases.
+
+        Where the balance forbids some flip, the two such samples of both classes are swapped. Returns the number of
+        moves, 0 or 1.
+        """
+        y = self.Y[r]
+        error = y * self.alpha(r)
+        if self.allowed(r).all():
+            samples = np.array([error.argmax()])
+        else:
+            classes = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+            if not all(len(members) for members in classes):
+                return 0
+            samples = np.array([members[error[members].argmax()] for members in classes])
+        change = 2.0 * (self.diagonal[samples] - error[samples]).sum()
+        if len(samples) == 2:
+            change -= 4.0 * self._block(samples)[0, 1]
+        after = self.positive[r] - y[samples] @ self.weights[samples]
+        decreases = change < -flips.MIN_GAIN * self.diagonal[samples].sum()
+        if error[samples].min() <= 0 or not decreases or not self.low <= after <= self.high:
+            return 0
+        self.relabel(r, samples, -y[samples], after)
+        return 1
+
+    def _block(self, samples: np.ndarray) -> np.ndarray:
+        """S between some of the searched samples."""
+        return self.form.block(self.searched[samples])
+
+    def _candidates(self, r: int) -> np.ndarray:
+        """Samples of both classes whose flip gains most or loses least."""
+        y = self.Y[r]
+        change = self.diagonal - y * self.alpha(r)
+        return np.concatenate([_smallest(change, np.flatnonzero(y > 0)), _smallest(change, np.flatnonzero(y < 0))])
+
+
+def _smallest(change: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """The ``N_CANDIDATES`` samples of smallest change."""
+    if len(samples) <= N_CANDIDATES:
+        return samples
+    return np.sort(samples[np.argpartition(change[samples], N_CANDIDATES)[:N_CANDIDATES]])
+
+
+class DenseLabelings(Labelings):
+    """Labelings of a form whose S is held: alpha of every labeling is kept."""
+
+    form: DenseForm
+
+    def refresh(self) -> None:
+        """Compute alpha of every labeling, by one product."""
+        super().refresh()
+        first = self.form.n - len(self.searched)
+        self.S = self.form.compute_S()[first:, first:]
+        self.A = np.ascontiguousarray(self.Y @ self.S) + self.fixed_alpha
+
+    def refresh_one(self, r: int) -> None:
+        """Compute alpha of one labeling."""
+        self.A[r] = self.S @ self.Y[r] + self.fixed_alpha
+
+    def alpha(self, r: int) -> np.ndarray:
+        """S y at the searched samples."""
+        return self.A[r]
+
+    def sweep(self, order: np.ndarray) -> int:
+        """Try to flip every sample once in the given order, in all labelings; returns the number of flips.
+
+        With many labelings the samples are tried by blocks: alpha is updated within a block at once, and elsewhere at
+        the end of the block, by one product if there were many flips.
+        """
+        total, u = 0, len(self.searched)
+        balance = self.weights, self.positive, self.low, self.high
+        if len(self.Y) <= SAMPLE_BY_SAMPLE:
+            return flips.sweep(self.S, order, self.Y, self.A, *balance, self.n_rejected)
+        for block in np.split(order, range(BLOCK_SIZE, u, BLOCK_SIZE)):
+            if (self.n_rejected >= u).all():
+                break
+            change = np.zeros((len(self.Y), len(block)))
+            alpha = np.ascontiguousarray(self.A[:, block])
+            rows = self.S[block]
+            S = np.ascontiguousarray(rows[:, block])
+            n_flips = flips.sweep_block(S, block, self.Y, alpha, *balance, self.n_rejected, change)
+            if n_flips > PRODUCT_FLIPS * len(self.Y):
+                self.A += change @ rows
+            elif n_flips:
+                flips.add_changes(rows, change, self.A)
+            total += n_flips
+        return total
+
+    def descend(self, r: int) -> int:
+        """Flip the label that gains most until none gains; returns the number of flips."""
+        balance = self.weights, self.positive[r], self.low, self.high
+        n_flips, self.positive[r] = flips.steepest_flips(self.S, self.Y[r], self.A[r], *balance, UNLIMITED)
+        return n_flips
+
+    def swap(self, r: int) -> int:
+        """Swap candidates, then, unless there are too many, the best of all pairs; returns the number of swaps."""
+        total = super().swap(r)
+        while len(self.searched) <= ALL_PAIRS:
+            _, i, j = self._best_pair(r)
+            if i < 0:
+                break
+            positive = self.positive[r] + (self.weights[j] - self.weights[i])
+            self.relabel(r, np.array([i, j]), np.array([-1.0, 1.0]), positive)
+            total += 1 + super().swap(r)
+        return total
+
+    def swap_gain(self, r: int) -> float:
+        """What the best allowed swap would gain."""
+        return -self._best_pair(r)[0] if len(self.searched) <= ALL_PAIRS else super().swap_gain(r)
+
+    def _best_pair(self, r: int) -> tuple[float, int, int]:
+        balance = self.weights, self.positive[r], self.low, self.high
+        return flips.best_swap(self.S, self.Y[r], self.A[r], *balance)
+
+    def _set_labels(self, r: int, samples: np.ndarray, labels: np.ndarray) -> None:
+        changed = labels != self.Y[r, samples]
+        self.A[r] += (2.0 * labels[changed]) @ self.S[samples[changed]]
+        self.Y[r, samples] = labels
+
+
+class LowRankLabelings(Labelings):
+    """Labelings of a form of few features: p = Q'c^1/2 y of every labeling is kept."""
+
+    form: LowRankForm
+
+    def refresh(self) -> None:
+        """Compute p of every labeling."""
+        super().refresh()
+        self.Q = self.form.compute_Q()
+        self.sqrt_cost = self.form.sqrt_cost[self.searched]
+        fixed_p = self.Q.T @ (self.form.sqrt_cost * self.fixed)
+        scaled = np.zeros((len(self.Y), self.form.n))
+        scaled[:, self.searched] = self.Y * self.sqrt_cost
+        self.P = scaled @ self.Q + fixed_p
+
+    def refresh_one(self, r: int) -> None:
+        """Compute p of one labeling."""
+        self.P[r] = (self.form.sqrt_cost * self.labels(r)) @ self.Q
+
+    def alpha(self, r: int) -> np.ndarray:
+        """S y at the searched samples."""
+        return self.sqrt_cost * (self.sqrt_cost * self.Y[r] - (self.Q @ self.P[r])[self.searched])
+
+    def sweep(self, order: np.ndarray) -> int:
+        """Try to flip every sample once in the given order, in all labelings; returns the number of flips."""
+        form = self.Q, self.searched, self.sqrt_cost, self.diagonal
+        balance = self.weights, self.positive, self.low, self.high
+        return flips.sweep_low_rank(*form, order, self.Y, self.P, *balance, self.n_rejected)
+
+    def descend(self, r: int) -> int:
+        """Flip the label that gains most until none gains; returns the number of flips."""
+        n_flips = 0
+        while True:
+            change = np.where(self.allowed(r), 2.0 * (self.diagonal - self.Y[r] * self.alpha(r)), 0.0)
+            j = int(change.argmin())
+            if change[j] >= -flips.MIN_GAIN * self.diagonal[j]:
+                return n_flips
+            self.flip(r, j)
+            n_flips += 1
+
+    def _set_labels(self, r: int, samples: np.ndarray, labels: np.ndarray) -> None:
+        changed = samples[labels != self.Y[r, samples]]
+        self.P[r] -= (2.0 * self.Y[r, changed] * self.sqrt_cost[changed]) @ self.Q[self.searched[changed]]
+        self.Y[r, samples] = labels
+
+
+def build_labelings(
+    form: QuadraticForm,
+    fixed: np.ndarray,
+    searched: np.ndarray,
+    Y: np.ndarray,
+    weights: np.ndarray,
+    band: tuple[float, float],
+) -> Labelings:
+    """Labelings of a form of either kind; arguments as in ``Labelings``."""
+    kind = DenseLabelings if isinstance(form, DenseForm) else LowRankLabelings
+    return kind(form, fixed, searched, Y, weights, band)

@@ -1,0 +1,97 @@
+"""Least squares with fixed labels: the smallest objective is a quadratic form of the labels, 1/2 y'Sy.
+
+M = K + diag(1/c), and S is the top-left block of the inverse of the bordered matrix [[M, 1], [1', 0]] where the
+intercept is free, M^-1 where there is none, and (M + 11')^-1 where it is regularized. With alpha = S y,
+
+    min over (w, b) of 1/2 ||w||^2 + 1/2 sum c_i (y_i - f_i)^2 = 1/2 y'Sy
+    f = y - alpha / c,     w = sum alpha_i phi(x_i)
+
+S does not depend on the labels, so one form serves all classes, restarts and searches. ``DenseForm`` holds S itself,
+``LowRankForm`` a factor of it.
+
+References
+----------
+.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
+   9, 1999. https://doi.org/10.1023/A:1018628609742
+.. [2] G. C. Cawley, "Leave-one-out cross-validation based model selection criteria for weighted LS-SVMs", IJCNN, 2006.
+   https://doi.org/10.1109/IJCNN.2006.246634
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+
+class QuadraticForm(ABC):
+    """A quadratic form 1/2 y'Sy of the labels of n samples; subclasses differ in how they hold S.
+
+    Attributes
+    ----------
+    n : int
+        Number of samples.
+    cost : array of shape (n,)
+        c.
+    intercept : {True, False, "regularized"}
+        As in ``Problem``.
+    log_det : float
+        log det M, plus log 1'M^-1 1 where the intercept is free.
+    """
+
+    n: int
+    cost: np.ndarray
+    intercept: bool | str
+    log_det: float
+
+    @abstractmethod
+    def product(self, y: np.ndarray) -> np.ndarray:
+        """S y, for one column of labels or several."""
+
+    @abstractmethod
+    def intercept_for(self, y: np.ndarray, alpha: np.ndarray) -> float:
+        """b for labels y with alpha = S y."""
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """S_jj."""
+
+    @abstractmethod
+    def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """S at some rows and columns; the columns are the rows if they are not given."""
+
+    def sparse_product(self, y: np.ndarray) -> np.ndarray:
+        """S y for a y that is mostly zero."""
+        return self.product(y)
+
+    def value(self, y: np.ndarray, alpha: np.ndarray | None = None) -> float:
+        """1/2 y'Sy."""
+        return 0.5 * float(y @ (self.product(y) if alpha is None else alpha))
+
+    def scores(self, y: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """f at the samples: y - alpha/c."""
+        return y - (alpha.T / self.cost).T
+
+    def leave_one_out(self, y: np.ndarray, alpha: np.ndarray, groups: list[np.ndarray] | None = None) -> np.ndarray:
+        """Scores of every sample by the model without it, all other labels unchanged.
+
+        y_j - alpha_j / S_jj; samples of a group are left out together, y_g - (S_gg)^-1 alpha_g.
+        """
+        held_out = y - alpha / self.diagonal()
+        for group in groups or ():
+            if len(group) > 1:
+                held_out[group] = y[group] - np.linalg.solve(self.block(group), alpha[group])
+        return held_out
+
+    def evidence(self, y: np.ndarray, alpha: np.ndarray | None = None) -> float:
+        """Log evidence of the labels at the best overall scale.
+
+        f is a Gaussian process of covariance K/mu, with a flat prior on a free intercept and noise of variance
+        1/(mu c_i). At the best mu, m/(y'Sy) with m = n - 1 (n without a free intercept), it is
+
+            -m/2 [log(2 pi y'Sy / m) + 1] - 1/2 [log det M + log 1'M^-1 1]
+
+        so that for given costs and kernel the labels are ranked by y'Sy alone.
+        """
+        m = self.n - 1 if self.intercept is True else self.n
+        return float(-0.5 * m * (np.log(4.0 * np.pi * self.value(y, alpha) / m) + 1.0) - 0.5 * self.log_det)

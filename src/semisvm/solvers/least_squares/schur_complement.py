@@ -1,0 +1,135 @@
+"""The Schur complement of the samples that are not yet part of a least-squares model, updated as they join it.
+
+With L the labeled samples, H the bordered matrix of their system and U the others,
+
+    C = K_UU + diag(1/c) - [K_UL, 1] H^-1 [K_LU; 1'] = diag(1/c) + Z~_U G^-1 Z~_U',     G = Z~_L'diag(c)Z~_L + R
+
+(the second form for few features). The diagonal of C is the denominator of what a sample adds to the objective.
+Eliminating sample j is a step of a pivoted Cholesky factorization, C <- C - C_j C_j' / C_jj; steps are collected in
+panels and applied to the whole matrix together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from ...problem import Problem
+from ...spaces import Features, Gram, submatrix
+from .low_rank_form import LowRankForm
+from .system import SystemSamples
+
+
+class SchurComplement(ABC):
+    """C of the samples that were left when the last panel was applied."""
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """C_jj, a copy."""
+
+    @abstractmethod
+    def column(self, j: int) -> np.ndarray:
+        """Column j of C."""
+
+    @abstractmethod
+    def apply_panel(self, kept: np.ndarray, eliminated: np.ndarray, panel: np.ndarray) -> None:
+        """Eliminate samples.
+
+        Parameters
+        ----------
+        kept, eliminated : int arrays
+            Positions of the samples that stay and of those that go.
+        panel : array of shape (s, u)
+            The Cholesky columns of the eliminated samples, as rows.
+        """
+
+
+def build_complement(problem: Problem, chosen: SystemSamples) -> SchurComplement:
+    """C of the searched samples given the labeled ones."""
+    labeled, searched = chosen.samples[chosen.labeled], chosen.samples[chosen.searched]
+    if isinstance(problem.space, Features) and not chosen.is_dense:
+        return LowRankComplement(problem.space.X, labeled, searched, problem.cost, problem.intercept)
+    return DenseComplement(problem.space.gram(), labeled, searched, problem.cost, problem.intercept)
+
+
+class DenseComplement(SchurComplement):
+    """C as a matrix.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel values of all samples.
+    labeled, searched : int arrays
+        The samples of the model and the others.
+    cost : array of shape (n,)
+        Cost of every sample.
+    intercept : {True, False, "regularized"}
+        As in ``Problem``.
+    """
+
+    def __init__(self, gram: Gram, labeled: np.ndarray, searched: np.ndarray, cost: np.ndarray, intercept: bool | str):
+        K, m = gram.block(np.concatenate([labeled, searched])), len(labeled)
+        A = np.array(K[:m, :m], dtype=np.float64)
+        B = np.array(K[:m, m:], dtype=np.float64)
+        C = np.array(K[m:, m:], dtype=np.float64)
+        del K
+        if intercept == "regularized":
+            A, B, C = A + 1.0, B + 1.0, C + 1.0
+        A[np.diag_indices(m)] += 1.0 / cost[labeled]
+        C[np.diag_indices(len(searched))] += 1.0 / cost[searched]
+        if intercept is True:
+            A = np.block([[A, np.ones((m, 1))], [np.ones((1, m)), np.zeros((1, 1))]])
+            B = np.vstack([B, np.ones((1, len(searched)))])
+        C -= B.T @ linalg.solve(A, B, assume_a="sym")
+        self._C = C
+
+    def diagonal(self) -> np.ndarray:
+        """C_jj, a copy."""
+        return self._C.diagonal().copy()
+
+    def column(self, j: int) -> np.ndarray:
+        """Column j of C."""
+        return self._C[j]
+
+    def apply_panel(self, kept: np.ndarray, eliminated: np.ndarray, panel: np.ndarray) -> None:
+        """C of the samples kept, minus the product of their columns of the panel."""
+        columns = panel[:, kept]
+        self._C = submatrix(self._C, kept, kept)
+        self._C -= columns.T @ columns
+
+
+class LowRankComplement(SchurComplement):
+    """C = diag(1/c) + V V' with V = Z~_U L^-T, G = L L': O(u r) memory.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, r)
+        Features of all samples.
+    labeled, searched, cost, intercept
+        As in ``DenseComplement``.
+    """
+
+    def __init__(self, X: Any, labeled: np.ndarray, searched: np.ndarray, cost: np.ndarray, intercept: bool | str):
+        self._V = LowRankForm(X[labeled], cost[labeled], intercept).whiten(X[searched])
+        self._cost = cost[searched]
+
+    def diagonal(self) -> np.ndarray:
+        """C_jj, a copy."""
+        return 1.0 / self._cost + np.einsum("ij,ij->i", self._V, self._V)
+
+    def column(self, j: int) -> np.ndarray:
+        """Column j of C."""
+        column = self._V @ self._V[j]
+        column[j] += 1.0 / self._cost[j]
+        return column
+
+    def apply_panel(self, kept: np.ndarray, eliminated: np.ndarray, panel: np.ndarray) -> None:
+        """G grows by W'W, W = c^1/2 V of the samples eliminated: V <- V (I + W'W)^-1/2, in the row space of W."""
+        W = np.sqrt(self._cost[eliminated])[:, None] * self._V[eliminated]
+        _, singular_values, basis = np.linalg.svd(W, full_matrices=False)
+        V = self._V[kept]
+        V += ((V @ basis.T) * (1.0 / np.sqrt(1.0 + singular_values**2) - 1.0)) @ basis
+        self._V, self._cost = V, self._cost[kept]

@@ -1,0 +1,167 @@
+"""The linear system of a least-squares problem, and solutions from labels.
+
+The quadratic form of a problem depends on its space, costs and intercept alone and is computed once for these: it
+serves all classes and every restart. Samples without a cost are not part of it; the model scores them like new ones.
+
+References
+----------
+.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
+   9, 1999. https://doi.org/10.1023/A:1018628609742
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...problem import Problem, objective_of_scores
+from ...solution import Certificate, Solution
+from ...spaces import Features, Gram, Space, memory_limit, submatrix
+from ..base import Callback, StoppingRule
+from .dense_form import DenseForm
+from .low_rank_form import LowRankForm
+from .quadratic_form import QuadraticForm
+
+KKT_TOL = 1e-3  # largest residual of a solved system, in units of f
+
+
+class SystemSamples(NamedTuple):
+    """The samples of a system.
+
+    Attributes
+    ----------
+    samples : int array of shape (m,)
+        The samples of positive cost; labeled ones first if the form is dense.
+    labeled, searched : int arrays
+        Positions in ``samples`` of the labeled ones and of those whose labels are searched.
+    is_dense : bool
+        Whether the form is a ``DenseForm`` rather than a ``LowRankForm``.
+    """
+
+    samples: np.ndarray
+    labeled: np.ndarray
+    searched: np.ndarray
+    is_dense: bool
+
+
+class System(NamedTuple):
+    """The quadratic form of a problem and its samples, as in ``SystemSamples``."""
+
+    form: QuadraticForm
+    samples: np.ndarray
+    labeled: np.ndarray
+    searched: np.ndarray
+
+
+def system_samples(problem: Problem) -> SystemSamples:
+    """The samples of a problem's system: labeled ones alone where the problem has no loss for the others."""
+    known = problem.is_labeled
+    samples = np.flatnonzero((problem.cost > 0) & (known if problem.unlabeled is None else True))
+    is_dense = not isinstance(problem.space, Features) or len(samples) <= problem.space.X.shape[1] + 1
+    if is_dense:
+        samples = np.concatenate([samples[known[samples]], samples[~known[samples]]])
+    return SystemSamples(samples, np.flatnonzero(known[samples]), np.flatnonzero(~known[samples]), is_dense)
+
+
+def build_system(problem: Problem) -> System:
+    """The system of a problem, computed once for all problems in the space that have the same costs and intercept."""
+    samples, labeled, searched, is_dense = system_samples(problem)
+    cost = problem.cost[samples]
+    key = ("form", problem.intercept, samples.tobytes(), cost.tobytes())
+
+    def build() -> QuadraticForm:
+        if isinstance(problem.space, Features) and not is_dense:
+            return _build_low_rank_form(problem.space, samples, cost, problem.intercept)
+        return build_dense_form(problem.space, samples, cost, problem.intercept)
+
+    return System(problem.space.once(key, build), samples, labeled, searched)
+
+
+def exact_form_bytes(n: int, itemsize: int) -> int:
+    """Memory of a dense form of n samples together with its kernel matrix."""
+    return n**2 * (8 + itemsize)
+
+
+def check_memory(n: int, itemsize: int) -> None:
+    """Refuse a dense form that breaks the memory rule."""
+    needed, limit = exact_form_bytes(n, itemsize), memory_limit()
+    if needed > limit:
+        raise MemoryError(
+            f"least squares on {n:,} samples holds two matrices of that size, {needed / 2**30:.1f} GiB, and the limit "
+            f"is {limit / 2**30:.1f} GiB. Use approximation='nystroem' or raise SEMISVM_MEMORY."
+        )
+
+
+def build_dense_form(space: Space, samples: np.ndarray, cost: np.ndarray, intercept: bool | str) -> DenseForm:
+    """The form of some samples by their kernel matrix."""
+    gram = space.gram()
+    check_memory(len(samples), gram.dtype.itemsize)
+    if 2 * len(samples) > gram.n and gram.fits_memory:
+        K = submatrix(gram.compute(), samples, samples)
+    else:
+        K = gram.block(samples)
+    return DenseForm(K, cost, intercept, overwrite=True)
+
+
+def _build_low_rank_form(space: Features, samples: np.ndarray, cost: np.ndarray, intercept: bool | str) -> LowRankForm:
+    X = space.X
+    needed, limit = 8 * len(samples) * (X.shape[1] + 1), memory_limit()
+    if needed > limit:
+        raise MemoryError(
+            f"least squares on {len(samples):,} samples of {X.shape[1]:,} features holds {needed / 2**30:.1f} GiB, and "
+            f"the limit is {limit / 2**30:.1f} GiB. Use approximation='nystroem' or raise SEMISVM_MEMORY."
+        )
+    return LowRankForm(X if len(samples) == space.n else X[samples], cost, intercept)
+
+
+def solution_from_labels(problem: Problem, system: System, y: np.ndarray, soft: bool = False) -> Solution:
+    """The least-squares solution for labels y of the samples of a system, without a certificate.
+
+    ``soft`` labels are targets only; the labels of the solution are then the signs of f.
+    """
+    form, samples = system.form, system.samples
+    alpha = form.product(y)
+    dual = np.zeros(problem.space.n)
+    dual[samples] = alpha
+    if isinstance(form, LowRankForm):
+        coef, b = form.primal_solution(y)
+    else:
+        coef, b = problem.space.from_dual(dual), form.intercept_for(y, alpha)
+    f = problem.space.scores(coef, b)
+    labels = np.where(f > 0, 1.0, -1.0)
+    if not soft:
+        labels[samples] = y
+    labels = np.where(problem.is_labeled, problem.signs, labels)
+    norm2 = float(dual @ (f - b)) if isinstance(problem.space, Gram) else problem.space.norm2(coef)
+    value = objective_of_scores(problem, norm2, f, b, None if problem.unlabeled is None else labels)
+    return Solution(
+        coef, b, f, labels, value, Certificate("none", 0.0), "converged", n_iter=1, multipliers=dual, dual=dual
+    )
+
+
+def solve_labeled(problem: Problem, callback: Callback | None = None) -> Solution:
+    """The least-squares solution of the labeled samples.
+
+    Its certificate is the residual of the system, with a lower bound on the objective by duality.
+    """
+    stop = StoppingRule(callback=callback)
+    system = build_system(problem)
+    y = problem.signs[system.samples]
+    solution = solution_from_labels(problem, system, y)
+    f, b, alpha = solution.scores[system.samples], solution.intercept, dual_of(solution)[system.samples]
+    slack = alpha / system.form.cost
+    residual = float(np.abs(y - slack - f).max(initial=0.0))
+    norm2 = float(alpha @ (f - b)) + (b * b if problem.intercept == "regularized" else 0.0)
+    bound = float(alpha @ y - 0.5 * norm2 - 0.5 * alpha @ slack)
+    certificate = Certificate("kkt", residual, bound, max(solution.objective - bound, 0.0), KKT_TOL)
+    with stop:
+        stop.log_iteration({"objective": solution.objective, "violation": residual}, converged=True)
+    return replace(solution, certificate=certificate, status=str(stop.status), trace=stop.trace)
+
+
+def dual_of(solution: Solution) -> np.ndarray:
+    """The dual variables of a least-squares solution."""
+    assert solution.dual is not None, "the solution has no dual variables"
+    return solution.dual

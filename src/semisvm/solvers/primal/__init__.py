@@ -1,0 +1,18 @@
+"""Newton's method on features, and the methods that solve with it: one batch engine for many classes."""
+
+from .annealing import Annealing
+from .batch import BatchSolver, run_batched
+from .continuation import Continuation
+from .finite_newton import FiniteNewton
+from .gradient import GradientPath
+from .multi_switch import MultiSwitch
+
+__all__ = [
+    "Annealing",
+    "BatchSolver",
+    "Continuation",
+    "FiniteNewton",
+    "GradientPath",
+    "MultiSwitch",
+    "run_batched",
+]

@@ -1,0 +1,130 @@
+"""Continuation S3VM: the objective is smoothed until it is convex, then the smoothing decreases.
+
+The objective is convolved with a Gaussian of variance gamma/2 in every coordinate of w. Both losses depend on w through
+f alone, so the loss of a sample of norm |x| is smoothed by a Gaussian of variance gamma |x|^2 / 2. With
+e = (y f - 1) / (gamma^1/2 |x|) and a = 1 + gamma s |x|^2,
+
+    hinge      gamma^1/2 |x| / 2 [exp(-e^2)/pi^1/2 - e erfc(e)]       derivative -erfc(e)/2 by y f
+    gaussian   a^-1/2 exp(-s f^2/a)
+
+and a constant. At gamma_0 = (2 s lam)^(2/3) / s, lam the largest eigenvalue of sum c x x'/|x|^3 over the unlabeled
+samples, the whole is convex; eleven levels lead by a constant factor to gamma_end = 1/(10 s max |x|^2).
+
+References
+----------
+.. [1] O. Chapelle, M. Chi and A. Zien, "A continuation method for semi-supervised SVMs", ICML, 2006.
+   https://doi.org/10.1145/1143844.1143868
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.special import erfc
+
+from ...balance import Free, Mean
+from ...losses import Gaussian, Hinge
+from ...problem import Problem
+from ..base import Accepts
+from .batch import run_batched
+from .operator import PrimalOperator
+from .smooth_path import N_LEVELS, Level, SmoothPath, by_label
+from .trust_region import SmoothObjective
+
+
+@dataclass(frozen=True)
+class Continuation(SmoothPath):
+    """Eleven levels of smoothing, the first convex; Newton steps in a trust region at each.
+
+    Parameters
+    ----------
+    tol : float
+        Norm of the gradient at which a level is solved, relative to that of the losses at w = 0.
+    max_iter : int
+        Largest number of Newton steps at a level.
+    max_time : float or None
+        Seconds after which the best solution so far is returned.
+
+    References
+    ----------
+    O. Chapelle, M. Chi and A. Zien, "A continuation method for semi-supervised SVMs", ICML, 2006.
+    https://doi.org/10.1145/1143844.1143868
+    """
+
+    accepts: ClassVar[Accepts] = Accepts((Hinge,), (Gaussian,), (Free, Mean), space="features", batch=True)
+
+    def levels(self, problem: Problem) -> list[Level]:
+        """gamma, and the smoothed losses."""
+        norms = PrimalOperator(problem).sample_norms()
+        return [Level(gamma, smoothed_losses(problem, norms, gamma)) for gamma in smoothing(problem, norms)]
+
+
+def _gaussian_scale(problem: Problem) -> float:
+    assert isinstance(problem.unlabeled, Gaussian), "continuation smooths the Gaussian loss"
+    return problem.unlabeled.scale
+
+
+def smoothing(problem: Problem, norms: np.ndarray) -> list[float]:
+    """gamma of the levels."""
+    scale, largest = _gaussian_scale(problem), float(norms[problem.searched].max())
+    last = 1.0 / (10.0 * scale * max(largest**2, 1e-300))
+    first = (2.0 * scale * largest_eigenvalue(problem, norms)) ** (2.0 / 3.0) / scale
+    return [float(gamma) for gamma in np.geomspace(max(first, 10.0 * last), last, N_LEVELS)]
+
+
+def largest_eigenvalue(problem: Problem, norms: np.ndarray) -> float:
+    """Largest eigenvalue of the sum over unlabeled samples of c x x'/|x|^3; samples of norm 0 are left out."""
+    operator = PrimalOperator(problem)
+    weights = np.zeros(len(norms))
+    used = ~problem.is_labeled & (norms > 0)
+    weights[used] = problem.cost[used] / norms[used] ** 3
+    size = operator.design.d
+
+    def product(v: np.ndarray) -> np.ndarray:
+        full = np.append(v, 0.0) if operator.has_b else v
+        (image,) = run_batched(operator.design, [operator.product(full)])
+        (out,) = run_batched(operator.design, [operator.adjoint(weights * image)])
+        return out[:size]
+
+    if size <= 2:
+        return float(np.linalg.eigvalsh(np.column_stack([product(unit) for unit in np.eye(size)]))[-1])
+    matrix = LinearOperator((size, size), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
+    if not weights.any():
+        return 0.0
+    start = np.full(size, size**-0.5)
+    largest = eigsh(matrix, 1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
+    return 1.001 * float(largest)  # a little above, so that the first level is convex in spite of Lanczos' tolerance
+
+
+def smoothed_losses(problem: Problem, norms: np.ndarray, gamma: float) -> SmoothObjective:
+    """The losses of a problem, smoothed."""
+    known = problem.is_labeled
+    signs, cost = problem.signs[known], problem.cost[known]
+    width = np.sqrt(gamma) * np.maximum(norms[known], np.finfo(float).tiny)
+    s, rest = _gaussian_scale(problem), problem.cost[~known]
+    a = 1.0 + gamma * s * norms[~known] ** 2
+
+    def gaussian(f: np.ndarray) -> np.ndarray:
+        return rest * np.exp(-s * f[~known] ** 2 / a)
+
+    def scaled_margin(f: np.ndarray) -> np.ndarray:
+        return np.clip((signs * f[known] - 1.0) / width, -1e8, 1e8)
+
+    def value(f: np.ndarray) -> float:
+        e = scaled_margin(f)
+        of_labeled = cost @ (0.5 * width * (np.exp(-e * e) / np.sqrt(np.pi) - e * erfc(e)))
+        return float(of_labeled + (gaussian(f) / np.sqrt(a)).sum())
+
+    def gradient(f: np.ndarray) -> np.ndarray:
+        of_labeled = -0.5 * cost * signs * erfc(scaled_margin(f))
+        return by_label(known, of_labeled, -2.0 * s * f[~known] / a**1.5 * gaussian(f))
+
+    def curvature(f: np.ndarray) -> np.ndarray:
+        e = scaled_margin(f)
+        of_labeled = cost * np.exp(-e * e) / (np.sqrt(np.pi) * width)
+        return by_label(known, of_labeled, 2.0 * s / a**1.5 * gaussian(f) * (2.0 * s * f[~known] ** 2 / a - 1.0))
+
+    return SmoothObjective(value, gradient, curvature, known)

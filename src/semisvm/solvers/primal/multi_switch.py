@@ -1,0 +1,115 @@
+"""Multiple switching, SVMlin's transductive SVM: many pairs of labels are swapped between two solves.
+
+The unlabeled samples with the highest scores of the supervised model get the label +1, as many as the balance asks for.
+Their cost increases from 1e-5 of the full cost to the full cost by a factor 1.5. At each level the problem is solved
+with fixed labels, then positive samples are swapped with negative ones of higher score, the worst pairs first, until no
+pair is left. With f fixed a swap decreases the losses, with labels fixed a solve decreases the objective: at one level
+it never increases, and the number of positive samples stays.
+
+References
+----------
+.. [1] V. Sindhwani and S. S. Keerthi, "Large scale semi-supervised linear SVMs", SIGIR, 2006.
+   https://doi.org/10.1145/1148170.1148253
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...balance import Count, Free, labels_in_band
+from ...losses import SquaredHinge, SymmetricSquaredHinge
+from ...problem import Problem
+from ...solution import Solution
+from ..base import LOOSE, Accepts, Callback, StoppingRule
+from .batch import BatchSolver, Coroutine
+from .finite_newton import FiniteNewton
+from .newton_search import NewtonSearch
+
+FIRST_LEVEL, LEVEL_FACTOR = 1e-5, 1.5
+TIGHT = 1e-2  # times tol: accuracy at which the last switches are looked for
+
+
+@dataclass(frozen=True)
+class MultiSwitch(BatchSolver):
+    """Switching of many pairs under an increasing cost of the unlabeled samples.
+
+    Parameters
+    ----------
+    tol : float
+        Norm of the gradient at which a solve ends, relative to that of the losses at w = 0.
+    max_iter : int
+        Largest number of solves.
+    max_switches : int
+        Largest number of pairs that are swapped between two solves.
+    max_time : float or None
+        Seconds after which the best solution so far is returned.
+
+    References
+    ----------
+    V. Sindhwani and S. S. Keerthi, "Large scale semi-supervised linear SVMs", SIGIR, 2006.
+    https://doi.org/10.1145/1148170.1148253
+    """
+
+    max_switches: int = 10_000
+
+    accepts: ClassVar[Accepts] = Accepts(
+        (SquaredHinge,), (SymmetricSquaredHinge,), (Free, Count), space="features", batch=True
+    )
+
+    def solve_supervised(self, problem: Problem, callback: Callback | None) -> Solution:
+        """Where no label is searched there may be a kernel in place of features."""
+        return FiniteNewton(self.tol, max_time=self.max_time).solve(problem.labeled_only(), callback=callback)
+
+    def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
+        """Level after level, the last at the full cost."""
+        search = NewtonSearch(problem, self.tol, stop, at_labels=True)
+        with stop:
+            yield from search.solve(search.costs(0.0), self.tol)
+            if not len(search.searched):
+                search.log(0.0)
+                if stop.running:
+                    yield from search.polish()
+                return search.solution()
+            scores = search.iterate.f[search.searched]
+            search.labels = search.labels.copy()
+            search.labels[search.searched] = labels_in_band(scores, search.weights, problem.balance)
+            search.log(0.0)
+            level, tol = FIRST_LEVEL, LOOSE * self.tol
+            while stop.running:
+                yield from search.solve(search.label_costs(level), tol)
+                switched = self._switch(search)
+                search.log(level)
+                if switched:
+                    tol = self.tol if level == 1.0 else LOOSE * self.tol
+                elif level < 1.0:
+                    level = min(LEVEL_FACTOR * level, 1.0)
+                    tol = self.tol if level == 1.0 else LOOSE * self.tol
+                elif tol == self.tol:
+                    tol = TIGHT * self.tol
+                elif stop.running:
+                    yield from search.polish()
+        return search.solution()
+
+    def _switch(self, search: NewtonSearch) -> bool:
+        """Swap the labels that gain most, if that decreases the losses; returns whether it does."""
+        searched, balance = search.searched, search.problem.balance
+        f, y = search.iterate.f[searched], search.labels[searched]
+        wanted = labels_in_band(f, search.weights, balance)
+        changed = np.concatenate([self._farthest(wanted, y, f, side) for side in (1.0, -1.0)])
+        before, after = (np.maximum(1.0 - side * y[changed] * f[changed], 0.0) ** 2 for side in (1.0, -1.0))
+        cost = search.problem.cost[searched][changed]
+        if not cost @ (before - after) > 1e-12 * (cost @ before):
+            return False
+        search.labels = search.labels.copy()
+        search.labels[searched[changed]] = -y[changed]
+        return True
+
+    def _farthest(self, wanted: np.ndarray, y: np.ndarray, f: np.ndarray, side: float) -> np.ndarray:
+        """Samples that are to change to ``side``, those farthest on that side first, at most ``max_switches``."""
+        changed = np.flatnonzero((wanted == side) & (y != side))
+        if len(changed) <= self.max_switches:
+            return changed
+        return changed[np.argsort(-side * f[changed], kind="stable")[: self.max_switches]]

@@ -1,0 +1,150 @@
+"""f as an affine function of the unknowns theta, for one problem in a space of features.
+
+f = A theta + offset. With a mean balance the samples are centered by the mean of the unlabeled ones and the intercept
+is what the balance asks for, so that it holds for every w; X itself is not changed, a sparse one stays sparse. Without
+a balance the intercept is the last coordinate of theta, or absent.
+
+Products with the data are coroutines (see ``batch``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...problem import Problem
+from ...spaces import Features
+from .batch import Coroutine, Request
+
+ROUNDING = 1e-10
+
+
+class Iterate(NamedTuple):
+    """theta, f at the training samples, and the violation of the optimality conditions there."""
+
+    theta: np.ndarray
+    f: np.ndarray
+    violation: float = np.inf
+
+
+class PrimalOperator:
+    """The map from theta to f, its adjoint, and the norm.
+
+    Parameters
+    ----------
+    problem : Problem
+        In a space of features.
+
+    Attributes
+    ----------
+    size : int
+        Number of unknowns.
+    mean, offset : array of shape (d,) or None, float
+        Mean of the unlabeled samples and the mean of f there, with a mean balance.
+    has_b : bool
+        Whether the intercept is the last unknown.
+    """
+
+    def __init__(self, problem: Problem):
+        space = problem.space
+        assert isinstance(space, Features), "the primal needs a space of features"
+        self.space, self.design, self.intercept = space, space.design, problem.intercept
+        self.mean: np.ndarray | None = None
+        self.offset = 0.0
+        if problem.fixed_mean is not None:
+            weights, self.offset = problem.mean_weights, problem.fixed_mean
+            self.mean = space.once(("mean", weights.tobytes()), lambda: self.design.adjoint(weights))
+        self.has_b = self.mean is None and self.intercept is not False
+        self.size = self.design.d + self.has_b
+
+    # ---------------------------------------------------------------- without the data
+
+    def zero(self) -> Iterate:
+        """theta = 0."""
+        theta = np.zeros(self.size)
+        return Iterate(theta, np.full(self.design.n, self.split(theta)[1]))
+
+    def split(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
+        """w and b."""
+        if self.mean is not None:
+            return theta, float(self.offset - self.mean @ theta)
+        return (theta[:-1], float(theta[-1])) if self.has_b else (theta, 0.0)
+
+    def _split_direction(self, v: np.ndarray) -> tuple[np.ndarray, float]:
+        """The change of w and b along v."""
+        return (v, float(-self.mean @ v)) if self.mean is not None else self.split(v)
+
+    def _with_intercept(self, adjoint: np.ndarray, total: float) -> np.ndarray:
+        """A'r from X'r and the sum of r."""
+        if self.mean is not None:
+            return adjoint - self.mean * total
+        return np.append(adjoint, total) if self.has_b else adjoint
+
+    def norm_product(self, v: np.ndarray) -> np.ndarray:
+        """N v, where N is the Hessian of half the squared norm."""
+        if self.mean is not None and self.intercept == "regularized":
+            return v + (self.mean @ v) * self.mean
+        if self.has_b and self.intercept is True:
+            return np.append(v[:-1], 0.0)
+        return v
+
+    def norm_gradient(self, theta: np.ndarray) -> np.ndarray:
+        """Gradient of half the squared norm."""
+        gradient = self.norm_product(theta)
+        if self.mean is not None and self.intercept == "regularized":
+            gradient = gradient - self.offset * self.mean
+        return gradient
+
+    def half_norm2(self, theta: np.ndarray) -> float:
+        """1/2 ||w||^2, plus 1/2 b^2 where the intercept is part of the norm."""
+        w, b = self.split(theta)
+        return 0.5 * float(w @ w) + (0.5 * b * b if self.intercept == "regularized" else 0.0)
+
+    def dual(self, problem: Problem, multipliers: np.ndarray, b: float) -> np.ndarray:
+        """The a in w = sum a_i x_i at a stationary point: a mean balance spreads its multiplier over the unlabeled."""
+        if self.mean is None:
+            return multipliers
+        return multipliers - problem.mean_weights * (
+            multipliers.sum() - (b if self.intercept == "regularized" else 0.0)
+        )
+
+    def sample_norms(self) -> np.ndarray:
+        """Norms of the samples, centered ones with a mean balance."""
+        squares = self.design.squared_norms()
+        if self.mean is not None:
+            squares = squares - 2.0 * self.design.product(self.mean) + self.mean @ self.mean
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    # ---------------------------------------------------------------- products with the data
+
+    def product(self, v: np.ndarray) -> Coroutine[np.ndarray]:
+        """A v: the change of f along v."""
+        w, b = self._split_direction(v)
+        return (yield Request("product", (w,))) + b
+
+    def adjoint(self, r: np.ndarray) -> Coroutine[np.ndarray]:
+        """A'r."""
+        return self._with_intercept((yield Request("adjoint", (r,))), r.sum())
+
+    def hessian_product(self, v: np.ndarray, curvature: np.ndarray) -> Coroutine[np.ndarray]:
+        """(N + A' diag(curvature) A) v."""
+        w, b = self._split_direction(v)
+        return self.norm_product(v) + self._with_intercept(*(yield Request("hessian_product", (w, b, curvature))))
+
+    def hessian_diagonal(self, curvature: np.ndarray) -> Coroutine[np.ndarray]:
+        """The diagonal of N + A' diag(curvature) A."""
+        squares = yield Request("weighted_squares", (curvature,))
+        total = curvature.sum()
+        if self.mean is not None:
+            norm = 1.0 + self.mean**2 if self.intercept == "regularized" else 1.0
+            cross = yield Request("adjoint", (curvature,))
+            return norm + np.maximum(squares - 2.0 * self.mean * cross + self.mean**2 * total, 0.0)
+        if not self.has_b:
+            return 1.0 + squares
+        return np.append(1.0 + squares, total + (0.0 if self.intercept is True else 1.0))
+
+    def gradient_scale(self, gradient_at_zero: np.ndarray) -> Coroutine[float]:
+        """Norm of the gradient of the losses at theta = 0, given by f; the rounding error of it where it cancels."""
+        rounding = ROUNDING * np.abs(gradient_at_zero).sum() * self.design.max_norm
+        return max(float(np.linalg.norm((yield from self.adjoint(gradient_at_zero)))), float(rounding))

@@ -1,0 +1,76 @@
+"""A Woodbury preconditioner for the Hessian N + A' diag(h) A.
+
+Few samples of large curvature, the labeled ones, dominate the Hessian in as many directions; the many others add a
+little everywhere. So M = D + B' diag(h) B with the labeled samples in B and the diagonal of the rest in D, and by
+Woodbury's formula
+
+    M^-1 r = D^-1 r - D^-1 B' (diag(h)^-1 + B D^-1 B')^-1 B D^-1 r.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+
+from .batch import Coroutine, Request
+from .operator import PrimalOperator
+
+MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them M is diagonal
+NEGLIGIBLE = 1e-8  # of the largest curvature
+
+
+class Woodbury:
+    """M for one problem.
+
+    Parameters
+    ----------
+    operator : PrimalOperator
+        Of the problem.
+    curvature : array of shape (n,)
+        Not negative.
+    samples : int array
+        The samples of B.
+    squares : array of shape (d,)
+        Sums of curvature times x^2 over all other samples.
+    """
+
+    def __init__(self, operator: PrimalOperator, curvature: np.ndarray, samples: np.ndarray, squares: np.ndarray):
+        self._diagonal = 1.0 + squares
+        if operator.has_b:
+            total = curvature.sum()
+            rest = max(total - curvature[samples].sum(), 1e-3 * total, np.finfo(float).tiny)
+            self._diagonal = np.append(self._diagonal, rest + (operator.intercept == "regularized"))
+        self._h = curvature[samples]
+        if not len(samples):
+            return
+        B = operator.design.X[samples]
+        B = np.asarray(B.toarray() if sparse.issparse(B) else B, dtype=np.float64)
+        if operator.mean is not None:
+            B = B - operator.mean
+        self._B = np.column_stack([B, np.ones(len(samples))]) if operator.has_b else B
+        inner = (self._B / self._diagonal) @ self._B.T
+        inner[np.diag_indices(len(samples))] += 1.0 / self._h
+        self._factor = linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
+
+    def solve(self, r: np.ndarray) -> np.ndarray:
+        """M^-1 r."""
+        x = r / self._diagonal
+        if not len(self._h):
+            return x
+        inner = linalg.cho_solve(self._factor, self._B @ x, check_finite=False)
+        return x - (self._B.T @ inner) / self._diagonal
+
+    def norm(self, v: np.ndarray) -> float:
+        """(v'M v)^1/2."""
+        total = float(self._diagonal @ (v * v))
+        return float(np.sqrt(total + self._h @ (self._B @ v) ** 2)) if len(self._h) else float(np.sqrt(total))
+
+
+def build_woodbury(operator: PrimalOperator, curvature: np.ndarray, labeled: np.ndarray) -> Coroutine[Woodbury]:
+    """The preconditioner with the labeled samples of some curvature in B, if they are few enough."""
+    samples = np.flatnonzero(labeled & (curvature > NEGLIGIBLE * curvature.max()))
+    if len(samples) > MAX_SAMPLES or len(samples) * operator.size > MAX_NUMBERS:
+        samples = samples[:0]
+    rest = curvature.copy()
+    rest[samples] = 0.0
+    return Woodbury(operator, curvature, samples, (yield Request("weighted_squares", (rest,))))

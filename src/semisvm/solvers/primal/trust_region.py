@@ -1,0 +1,102 @@
+"""Newton's method in a trust region, for smooth objectives with curvature of any sign.
+
+References
+----------
+.. [1] T. Steihaug, "The conjugate gradient method and trust regions in large scale optimization", SIAM Journal on
+   Numerical Analysis 20, 1983. https://doi.org/10.1137/0720042
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base import StoppingRule
+from .batch import Coroutine
+from .conjugate_gradient import conjugate_gradient
+from .operator import Iterate, PrimalOperator
+from .preconditioner import build_woodbury
+
+
+class SmoothObjective(NamedTuple):
+    """A smooth sum of losses: functions of the scores of all samples, costs included.
+
+    Attributes
+    ----------
+    value, gradient, curvature : callables
+        The sum, and its first and second derivatives by the scores.
+    labeled : bool array of shape (n,)
+        Mask of the labeled samples.
+    """
+
+    value: Callable[[np.ndarray], float]
+    gradient: Callable[[np.ndarray], np.ndarray]
+    curvature: Callable[[np.ndarray], np.ndarray]
+    labeled: np.ndarray
+
+
+def minimize(
+    operator: PrimalOperator,
+    objective: SmoothObjective,
+    start: Iterate,
+    tol: float,
+    max_steps: int,
+    stop: StoppingRule,
+) -> Coroutine[Iterate]:
+    """Minimize 1/2 ||w||^2 + objective(f) by Newton steps in a trust region.
+
+    Parameters
+    ----------
+    operator, objective : PrimalOperator, SmoothObjective
+        f and its losses.
+    start : Iterate
+        Where to start.
+    tol : float
+        Gradient at which to end, relative to (||gradient of the losses at 0|| + ||theta||).
+    max_steps : int
+        Largest number of Newton steps.
+    stop : StoppingRule
+        Its deadline is checked before every step.
+    """
+    theta, f = start.theta, start.f
+    scale = yield from operator.gradient_scale(objective.gradient(operator.zero().f))
+    value = operator.half_norm2(theta) + objective.value(f)
+    gradient = operator.norm_gradient(theta) + (yield from operator.adjoint(objective.gradient(f)))
+    preconditioner = yield from build_woodbury(operator, np.abs(objective.curvature(f)), objective.labeled)
+
+    def violation() -> float:
+        size = float(np.linalg.norm(gradient))
+        return size / max(scale + float(np.linalg.norm(theta)), np.finfo(float).tiny)
+
+    def natural_radius() -> float:
+        return float(np.sqrt(gradient @ preconditioner.solve(gradient))) + preconditioner.norm(theta)
+
+    radius = natural_radius()
+    for _ in range(max_steps):
+        now = violation()
+        if now <= tol or stop.time_is_over:
+            break
+        relative_tol = max(min(0.1, np.sqrt(now)), 0.1 * tol / now)
+        step, predicted = yield from conjugate_gradient(
+            operator, objective.curvature(f), gradient, preconditioner, relative_tol, radius
+        )
+        new_theta, new_f = theta + step, f + (yield from operator.product(step))
+        new_value = operator.half_norm2(new_theta) + objective.value(new_f)
+        ratio = (value - new_value) / predicted if predicted > 0 else 0.0
+        length = preconditioner.norm(step)
+        if ratio < 0.25:
+            radius = 0.25 * length
+        elif ratio > 0.75 and length > 0.99 * radius:
+            radius = 2.0 * radius
+        at_rounding = predicted <= 1e-13 * abs(value)  # the decrease is lost in rounding: the gradient decides
+        if at_rounding or (ratio > 1e-4 and new_value < value):
+            adjoint = yield from operator.adjoint(objective.gradient(new_f))
+            new_gradient = operator.norm_gradient(new_theta) + adjoint
+            if at_rounding and not np.linalg.norm(new_gradient) < np.linalg.norm(gradient):
+                break
+            theta, f, value, gradient = new_theta, new_f, new_value, new_gradient
+        if radius <= 1e-14 * natural_radius():
+            break
+    return Iterate(theta, f, violation())

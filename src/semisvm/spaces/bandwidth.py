@@ -1,0 +1,142 @@
+"""Kernel parameters that are left to the data: gamma, and the total variance of the features.
+
+All functions look at no more than ``N_SUBSAMPLE`` samples, spread evenly over X, and count a sample of weight w like w
+samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+
+from . import kernels
+from .kernels import Kernel
+
+N_SUBSAMPLE = 1000
+MAX_EXPONENT = 20.0  # the largest Parzen gamma gives the nearest neighbour of a typical sample exp(-20)
+
+
+def _subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
+    if X.shape[0] <= N_SUBSAMPLE:
+        return X, weights
+    index = np.linspace(0, X.shape[0] - 1, N_SUBSAMPLE).astype(int)
+    return X[index], weights[index]
+
+
+def _centered_subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
+    """The subsample, centered if dense: distances and variances are unchanged and lose no digits to an offset."""
+    X, weights = _subsample(X, weights)
+    return (X if sparse.issparse(X) else X - X.mean(axis=0)), weights
+
+
+def resolve_gamma(kernel: Kernel, gamma: str | float, X: Any, weights: np.ndarray) -> float:
+    """The number behind the parameter ``gamma``.
+
+    "scale" is 1/(n_features times variance of X), as in scikit-learn; "median" is 0.5 / median squared distance of two
+    samples; "auto" is 1/n_features. These suit kernels of products and squared distances. A kernel of the plain
+    distance takes the square root and kmod, which divides by the squared distance, the inverse.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "scale":
+        variance = _variance(X, weights)
+        value = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    elif gamma == "auto":
+        value = 1.0 / X.shape[1]
+    else:
+        median = median_squared_distance(X, weights)
+        value = 0.5 / median if median > 0 else 1.0
+    form = kernels.form_of(kernel)
+    if kernel.name == "kmod":
+        return 1.0 / value
+    return float(np.sqrt(value)) if form is not None and form.argument == "distance" else value
+
+
+def _variance(X: Any, weights: np.ndarray) -> float:
+    """Variance of all entries of X together."""
+    w = weights / weights.sum()
+    if sparse.issparse(X):
+        mean = (X.T @ w).sum() / X.shape[1]
+        return float((X.multiply(X).T @ w).sum() / X.shape[1] - mean**2)
+    mean = (w @ X).mean()
+    variance = float((w @ np.square(X - mean)).mean())
+    # a variance within the rounding error of the mean is zero
+    return variance if variance > (8.0 * np.finfo(np.float64).eps * mean) ** 2 else 0.0
+
+
+def _squared_distances(X: Any) -> np.ndarray:
+    """||x_i - x_j||^2 of all pairs."""
+    linear = Kernel("linear")
+    samples = kernels.prepare(linear, X, np.float64)
+    product = kernels.evaluate(linear, samples, samples)
+    norms = product.diagonal().copy()
+    return np.maximum(norms[:, None] + norms - 2.0 * product, 0.0)
+
+
+def median_squared_distance(X: Any, weights: np.ndarray) -> float:
+    """Median of ||x_i - x_j||^2 over pairs of samples; of the positive ones, should the median be zero."""
+    X, weights = _centered_subsample(X, weights)
+    upper = np.triu_indices(X.shape[0], 1)
+    values = np.r_[_squared_distances(X)[upper], np.zeros(X.shape[0])]
+    pair_weights = np.r_[np.outer(weights, weights)[upper], np.maximum(weights * (weights - 1.0) / 2.0, 0.0)]
+    median = _weighted_median(values, pair_weights)
+    positive = values > 0
+    if median > 0 or not positive.any():
+        return median
+    return _weighted_median(values[positive], pair_weights[positive])
+
+
+def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    if not len(total) or total[-1] <= 0:
+        return 0.0
+    half = 0.5 * total[-1]
+    low = values[order[np.searchsorted(total, half * (1 - 1e-12))]]
+    high = values[order[min(np.searchsorted(total, half * (1 + 1e-12), side="right"), len(order) - 1)]]
+    return float(0.5 * (low + high))
+
+
+def total_variance(kernel: Kernel, X: Any, weights: np.ndarray) -> float:
+    """Sum of the variances of the features: mean k(x, x) minus mean k(x, z)."""
+    if kernel.name == "precomputed":
+        index = np.linspace(0, len(X) - 1, min(len(X), N_SUBSAMPLE)).astype(int)
+        K, w = np.asarray(X)[np.ix_(index, index)], weights[index] / weights[index].sum()
+    else:
+        form = kernels.form_of(kernel)
+        shift_invariant = kernel.name == "linear" or (form is not None and form.needs_distance)
+        X, weights = (_centered_subsample if shift_invariant else _subsample)(X, weights)
+        samples = kernels.prepare(kernel, X, np.float64)
+        K, w = kernels.evaluate(kernel, samples, samples), weights / weights.sum()
+    return float(w @ K.diagonal() - w @ K @ w)
+
+
+def parzen_gamma(X: Any) -> float:
+    """The gamma of Gaussian Parzen windows with the largest leave-one-out likelihood.
+
+    Maximizes the sum over i of log mean over j != i of (gamma/pi)^(d/2) exp(-gamma ||x_i - x_j||^2), over distinct
+    samples of a subsample; gamma is bounded so that windows reach some other sample.
+    """
+    X, _ = _centered_subsample(X, np.ones(X.shape[0]))
+    distance = _squared_distances(X)
+    norms = kernels.squared_norms(X.astype(np.float64, copy=False))
+    noise = 1e-12 * max(float(norms.max(initial=0.0)), np.finfo(float).tiny)
+    distinct = np.array([not (distance[i, :i] <= noise).any() for i in range(len(norms))])
+    distance = distance[np.ix_(distinct, distinct)]
+    if len(distance) < 2:
+        return 1.0
+    np.fill_diagonal(distance, np.inf)
+    nearest = float(np.median(distance.min(axis=1)))
+    farthest = float(distance[np.isfinite(distance)].max())
+    half = 0.5 * X.shape[1]
+
+    def negative_log_likelihood(log_gamma: float) -> float:
+        gamma = np.exp(log_gamma)
+        return -float(half * len(distance) * log_gamma + logsumexp(-gamma * distance, axis=1).sum())
+
+    bounds = (np.log(0.1 / farthest), np.log(MAX_EXPONENT / nearest))
+    return float(np.exp(minimize_scalar(negative_log_likelihood, bounds=bounds, method="bounded").x))

@@ -1,0 +1,94 @@
+"""What every space answers, what it remembers for several problems, and the memory rule.
+
+**The memory rule.** A kernel matrix is held whole while it takes at most ``memory_limit()`` bytes: 4 GiB, or half of
+the memory that is free if that is less, or what the environment variable ``SEMISVM_MEMORY`` says (in bytes). It is of
+float64 up to ``FLOAT64_SAMPLES`` samples and of float32 above. Beyond the limit nothing is held whole: solvers ask for
+the block of the samples they work on, and the rows used last are cached within the same limit.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .gram import Gram
+
+FLOAT64_SAMPLES = 4096  # kernel matrices up to 128 MiB are of float64
+MEMORY_LIMIT = 4 * 2**30
+
+Value = TypeVar("Value")
+
+
+class Space(Protocol):
+    """Where f = <w, phi(x)> + b lives; w is given by the coordinates ``coef``."""
+
+    @property
+    def n(self) -> int:
+        """Number of training samples."""
+
+    def scores(self, coef: np.ndarray, b: float) -> np.ndarray:
+        """f at the training samples."""
+
+    def norm2(self, coef: np.ndarray) -> float:
+        """||w||^2."""
+
+    def norm1(self, coef: np.ndarray) -> float:
+        """||w||_1, in a space of features."""
+
+    def gram(self) -> Gram:
+        """The kernel matrix of the space, for solvers that work on the dual."""
+
+    def from_dual(self, a: np.ndarray) -> np.ndarray:
+        """The coordinates of w = sum a_i phi(x_i)."""
+
+    def once(self, key: tuple, make: Callable[[], Value]) -> Value:
+        """What ``make`` returns, computed once for all problems in the space that ask with the same key."""
+
+
+class Memo:
+    """Remembers the last few results that several problems in one space have in common."""
+
+    N_KEPT = 2
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._kept: dict[tuple, list[Any]] = {}
+
+    def once(self, key: tuple, make: Callable[[], Value]) -> Value:
+        """The result for this key, computed now if it is not there; threads that ask together compute it once."""
+        with self._guard:
+            if key not in self._kept:
+                if len(self._kept) >= self.N_KEPT:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[key] = [threading.Lock(), None]
+            entry = self._kept[key] = self._kept.pop(key)  # the least recently used one is dropped first
+        with entry[0]:
+            if entry[1] is None:
+                entry[1] = make()
+            return entry[1]
+
+
+def memory_limit() -> int:
+    """The largest kernel matrix, in bytes, that is held whole."""
+    given = os.environ.get("SEMISVM_MEMORY")
+    if given is not None:
+        try:
+            return int(float(given))
+        except ValueError:
+            raise ValueError(f"SEMISVM_MEMORY={given!r} is not allowed; it takes a number of bytes, as 4e9.") from None
+    return min(MEMORY_LIMIT, _available_memory() // 2)
+
+
+def _available_memory() -> int:
+    """Bytes available without swapping; twice the limit where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable")) * 1024
+    except (OSError, StopIteration):
+        return 2 * MEMORY_LIMIT

@@ -1,0 +1,235 @@
+"""Products with a design matrix X for several columns at once, dense or CSR, in all cores.
+
+Primal solvers spend their time in X V, X'P and X'(H o (X V + shift)), the product with a Hessian. A CSR matrix is read
+row by row in compiled loops that serve all columns in one pass; the Hessian product reads each row once for both of its
+halves and skips rows without curvature. Threads take blocks of rows and sum into arrays of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._jit import jit
+from .._threads import n_available_threads, run_in_threads, tiles
+from .kernels import squared_norms
+
+SMALL = 2_000_000  # multiplications below which a second thread costs more than it saves
+CACHE_SIZE = 2**17  # numbers in a dense block that is read twice and should stay in the cache
+
+
+@jit()
+def _dot_one(x, at, V, c):
+    """A sparse row times column c. Column numbers are read as unsigned: signed ones would be tested at every entry."""
+    total = 0.0
+    for e in range(len(x)):
+        total += x[e] * V[np.uint32(at[e]), np.uint32(c)]
+    return total
+
+
+@jit()
+def _dot_four(x, at, V, c):
+    """A sparse row times the columns from c to c + 3, which stay in registers."""
+    v, width = V.reshape(-1), np.uint64(V.shape[1])
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for e in range(len(x)):
+        j = np.uint64(np.uint32(at[e])) * width + np.uint64(c)
+        s0 += x[e] * v[j]
+        s1 += x[e] * v[j + np.uint64(1)]
+        s2 += x[e] * v[j + np.uint64(2)]
+        s3 += x[e] * v[j + np.uint64(3)]
+    return s0, s1, s2, s3
+
+
+@jit()
+def _add_one(x, at, p, out, c):
+    """Add p times a sparse row to column c."""
+    for e in range(len(x)):
+        out[np.uint32(at[e]), np.uint32(c)] += x[e] * p
+
+
+@jit()
+def _add_four(x, at, p, out, c):
+    """The same for four columns."""
+    o, width = out.reshape(-1), np.uint64(out.shape[1])
+    p0, p1, p2, p3 = p
+    for e in range(len(x)):
+        j = np.uint64(np.uint32(at[e])) * width + np.uint64(c)
+        o[j] += x[e] * p0
+        o[j + np.uint64(1)] += x[e] * p1
+        o[j + np.uint64(2)] += x[e] * p2
+        o[j + np.uint64(3)] += x[e] * p3
+
+
+@jit()
+def _product(data, indices, indptr, start, stop, V, out):
+    """Rows start to stop of X V."""
+    fours = V.shape[1] - V.shape[1] % 4
+    for i in range(start, stop):
+        x, at = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+        for c in range(0, fours, 4):
+            out[i, c], out[i, c + 1], out[i, c + 2], out[i, c + 3] = _dot_four(x, at, V, c)
+        for c in range(fours, V.shape[1]):
+            out[i, c] = _dot_one(x, at, V, c)
+
+
+@jit()
+def _adjoint(data, indices, indptr, start, stop, P, out):
+    """X'P over the rows start to stop, added to ``out``."""
+    fours = P.shape[1] - P.shape[1] % 4
+    for i in range(start, stop):
+        x, at, p = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]], P[i]
+        for c in range(0, fours, 4):
+            if p[c] != 0.0 or p[c + 1] != 0.0 or p[c + 2] != 0.0 or p[c + 3] != 0.0:
+                _add_four(x, at, (p[c], p[c + 1], p[c + 2], p[c + 3]), out, c)
+        for c in range(fours, P.shape[1]):
+            if p[c] != 0.0:
+                _add_one(x, at, p[c], out, c)
+
+
+@jit()
+def _hessian_product(data, indices, indptr, start, stop, V, shift, H, out, totals):
+    """X'(H o (X V + shift)) and the sums of H o (X V + shift) over the rows start to stop, added to the outputs."""
+    fours = V.shape[1] - V.shape[1] % 4
+    for i in range(start, stop):
+        x, at, h = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]], H[i]
+        for c in range(0, fours, 4):
+            if h[c] != 0.0 or h[c + 1] != 0.0 or h[c + 2] != 0.0 or h[c + 3] != 0.0:
+                s0, s1, s2, s3 = _dot_four(x, at, V, c)
+                p0, p1 = (s0 + shift[c]) * h[c], (s1 + shift[c + 1]) * h[c + 1]
+                p2, p3 = (s2 + shift[c + 2]) * h[c + 2], (s3 + shift[c + 3]) * h[c + 3]
+                _add_four(x, at, (p0, p1, p2, p3), out, c)
+                totals[c] += p0
+                totals[c + 1] += p1
+                totals[c + 2] += p2
+                totals[c + 3] += p3
+        for c in range(fours, V.shape[1]):
+            if h[c] != 0.0:
+                p = (_dot_one(x, at, V, c) + shift[c]) * h[c]
+                _add_one(x, at, p, out, c)
+                totals[c] += p
+
+
+@jit()
+def _weighted_squares(data, indices, indptr, start, stop, H, out):
+    """Sums of H x^2 over the rows start to stop, added to ``out``."""
+    for i in range(start, stop):
+        x, at = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+        for c in range(H.shape[1]):
+            if H[i, c] != 0.0:
+                _add_one(x * x, at, H[i, c], out, c)
+
+
+class DesignMatrix:
+    """X and its products; V, P and H may have one axis (a single column) or two.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+        The samples, float64 or float32.
+    """
+
+    def __init__(self, X: Any):
+        self.X = X
+        self.sparse = sparse.issparse(X)
+        self.n, self.d = X.shape
+        self._size = X.nnz if self.sparse else X.size
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """X V."""
+        if not self.sparse:
+            return np.asarray(self.X @ V, dtype=np.float64)
+        columns = _columns(V)
+        out = np.empty((self.n, columns.shape[1]))
+
+        def fill(part: slice) -> None:
+            _product(*self._csr, part.start, part.stop, columns, out)
+
+        run_in_threads(fill, self._parts(columns.shape[1]))
+        return out.reshape(self.n, *V.shape[1:])
+
+    def adjoint(self, P: np.ndarray) -> np.ndarray:
+        """X'P."""
+        if not self.sparse:
+            return np.asarray(self.X.T @ P, dtype=np.float64)
+        columns = _columns(P)
+
+        def add(part: slice, out: np.ndarray) -> None:
+            _adjoint(*self._csr, part.start, part.stop, columns, out)
+
+        return self._sum(add, columns.shape[1], self.d).reshape(self.d, *P.shape[1:])
+
+    def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X'(H o (X V + shift)), and H o (X V + shift) summed over the samples; ``shift`` has a number per column."""
+        columns, curvature = _columns(V), _columns(H)
+        shifts = np.ascontiguousarray(np.broadcast_to(shift, columns.shape[1]), dtype=np.float64)
+
+        def add(part: slice, out: np.ndarray) -> None:
+            if self.sparse:
+                _hessian_product(*self._csr, part.start, part.stop, columns, shifts, curvature, out[:-1], out[-1])
+                return
+            for block in self._dense_blocks(part):
+                middle = (self.X[block] @ columns + shifts) * curvature[block]
+                out[:-1] += self.X[block].T @ middle
+                out[-1] += middle.sum(axis=0)
+
+        out = self._sum(add, columns.shape[1], self.d + 1)
+        return out[:-1].reshape(self.d, *V.shape[1:]), out[-1].reshape(V.shape[1:])
+
+    def weighted_squares(self, H: np.ndarray) -> np.ndarray:
+        """Sums of H x^2 over the samples for every feature, for each column of H."""
+        columns = _columns(H)
+
+        def add(part: slice, out: np.ndarray) -> None:
+            if self.sparse:
+                _weighted_squares(*self._csr, part.start, part.stop, columns, out)
+                return
+            for block in self._dense_blocks(part):
+                out += np.square(self.X[block]).T @ columns[block]
+
+        return self._sum(add, columns.shape[1], self.d).reshape(self.d, *H.shape[1:])
+
+    def squared_norms(self) -> np.ndarray:
+        """Squared norms of the samples."""
+        return squared_norms(self.X)
+
+    @cached_property
+    def max_norm(self) -> float:
+        """The largest norm of a sample."""
+        return float(np.sqrt(self.squared_norms().max(initial=0.0)))
+
+    @property
+    def _csr(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.X.data, self.X.indices, self.X.indptr
+
+    def _parts(self, width: int) -> list[slice]:
+        """As many blocks of rows as threads, with about equal numbers of entries."""
+        count = n_available_threads() if self._size * width > SMALL else 1
+        if self.sparse:
+            edges = np.searchsorted(self.X.indptr, np.linspace(0, self._size, count + 1)[1:-1])
+        else:
+            edges = np.linspace(0, self.n, count + 1)[1:-1].astype(int)
+        cuts = [0, *(int(edge) for edge in edges), self.n]
+        return [slice(a, b) for a, b in pairwise(cuts)]
+
+    def _dense_blocks(self, part: slice) -> list[slice]:
+        """Blocks of rows of a dense X that fit the cache."""
+        sizes = tiles(part.stop - part.start, max(16, CACHE_SIZE // self.d))
+        return [slice(part.start + rows.start, part.start + rows.stop) for rows in sizes]
+
+    def _sum(self, add: Callable, width: int, height: int) -> np.ndarray:
+        """The sum of what ``add`` computes from each block of rows."""
+        parts = self._parts(width)
+        sums = np.zeros((len(parts), height, width))
+        run_in_threads(lambda number: add(parts[number], sums[number]), list(range(len(parts))))
+        return sums[0] if len(parts) == 1 else sums.sum(axis=0)
+
+
+def _columns(V: np.ndarray) -> np.ndarray:
+    """V with two axes, contiguous."""
+    return np.ascontiguousarray(V.reshape(len(V), -1), dtype=np.float64)

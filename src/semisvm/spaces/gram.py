@@ -1,0 +1,214 @@
+"""A space behind a kernel: the kernel matrix of the training samples, held whole or computed by blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._threads import TILE, n_available_threads, run_in_threads, tiles
+from . import kernels
+from .base import FLOAT64_SAMPLES, Memo, memory_limit
+from .kernel_rows import RowCache, add_rows, submatrix
+from .kernels import Kernel, Samples
+
+SMALL = 4_000_000  # multiplications that are done before a second thread has started
+DENSE_SHARE = 0.05  # a sparse X with this share of entries is multiplied faster as a dense one
+
+
+class Gram(Memo):
+    """The kernel matrix K of the training samples; ``coef`` are the coefficients of w = sum coef_i phi(x_i).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel; with "precomputed" ``X`` is the matrix itself.
+    X : array or CSR of shape (n, d)
+        The training samples.
+    float64 : bool
+        Whether values are float64 however many samples there are.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, float64: bool = False):
+        super().__init__()
+        self.kernel = kernel
+        self.n: int = X.shape[0]
+        self.precomputed = kernel.name == "precomputed"
+        self.dtype = gram_dtype(kernel, X, float64)
+        self.X = X
+        self.center: np.ndarray | None = None
+        self._K: np.ndarray | None = X if self.precomputed else None
+        self._cache: RowCache | None = None
+        if self.precomputed:
+            return
+        X, self.center = center_for_kernel(kernel, densify(X))
+        self.samples: Samples = kernels.prepare(kernel, X, self.dtype)
+        if kernels.form_of(kernel) is not None:
+            with np.errstate(over="ignore"):  # no kernel value is larger than the largest one on the diagonal
+                finite = np.isfinite(kernels.diagonal(kernel, self.samples).astype(self.dtype)).all()
+            if not finite:
+                raise ValueError(
+                    f"the kernel {kernel.name!r} has values that are not finite numbers, by overflow; scale X, or "
+                    "lower degree or gamma."
+                )
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the whole matrix."""
+        return self.n**2 * self.dtype.itemsize
+
+    @property
+    def fits_memory(self) -> bool:
+        """Whether the memory rule lets the matrix be held whole."""
+        return self.is_computed or self.n_bytes <= memory_limit()
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the whole matrix is in memory already."""
+        return self._K is not None
+
+    def compute(self) -> np.ndarray:
+        """The whole matrix, computed at the first call."""
+        if self._K is None:
+            if not self.fits_memory:
+                raise MemoryError(
+                    f"the kernel matrix of {self.n:,} samples takes {self.n_bytes / 2**30:.1f} GiB and the limit is "
+                    f"{memory_limit() / 2**30:.1f} GiB; this method needs it whole. Use fewer samples or raise "
+                    "SEMISVM_MEMORY."
+                )
+            self._K = self._symmetric(self.samples)
+        return self._K
+
+    def row_cache(self) -> RowCache:
+        """Rows computed lately, within the memory rule."""
+        if self._cache is None:
+            capacity = min(self.n, max(memory_limit() // (self.n * self.dtype.itemsize), 2))
+            self._cache = RowCache(self.n, capacity, self.dtype, self._compute_rows)
+        return self._cache
+
+    def _compute_rows(self, index: np.ndarray, out: np.ndarray) -> None:
+        left, right = self.samples.take(index), self.samples
+
+        def fill(corner: tuple[slice, slice]) -> None:
+            rows, columns = corner
+            out[rows, columns] = kernels.evaluate(self.kernel, left.take(rows), right.take(columns))
+
+        width = TILE * max(1, TILE // max(out.shape[0], 1))  # a tile of few rows gets more columns
+        run_in_threads(fill, [(r, c) for r in tiles(out.shape[0]) for c in tiles(out.shape[1], width)])
+
+    def block(self, index: np.ndarray) -> np.ndarray:
+        """K at the rows and columns ``index``."""
+        return self._symmetric(self.samples.take(index)) if self._K is None else submatrix(self._K, index, index)
+
+    def cross_block(self, rows: Any, columns: np.ndarray) -> np.ndarray:
+        """K at some rows and columns."""
+        if self._K is not None:
+            return self._K[rows, columns] if isinstance(rows, slice) else self._K[np.ix_(rows, columns)]
+        return kernels.evaluate(self.kernel, self.samples.take(rows), self.samples.take(columns))
+
+    def _symmetric(self, samples: Samples) -> np.ndarray:
+        """Tiles of the upper triangle, each written twice."""
+        n = samples.X.shape[0]
+        K = np.empty((n, n), dtype=self.dtype)
+
+        def fill(corner: tuple[slice, slice]) -> None:
+            rows, columns = corner
+            tile = kernels.evaluate(self.kernel, samples.take(rows), samples.take(columns))
+            K[rows, columns] = tile
+            if rows != columns:
+                K[columns, rows] = tile.T
+
+        run_in_threads(fill, [(r, c) for r in tiles(n) for c in tiles(n) if c.start >= r.start])
+        return K
+
+    def product(self, a: np.ndarray) -> np.ndarray:
+        """K a; only the rows where a is not zero are read or computed."""
+        support = np.flatnonzero(a)
+        out = np.zeros(self.n)
+        if not len(support):
+            return out
+        if self.is_computed or (2 * len(support) > self.n and self.fits_memory):  # as expensive as the whole matrix
+            self._add_rows(self.compute(), support, a[support], out)
+            return out
+        if self._cache is not None and len(support) <= self._cache.capacity:
+            self._add_rows(self._cache.values, self._cache.slots(support), a[support], out)
+            return out
+        return expansion(self.kernel, self.samples, self.samples.take(support), a[support, None])[:, 0]
+
+    def _add_rows(self, source: np.ndarray, index: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
+        weights = np.asarray(weights, dtype=np.float64)
+        size = self.n if len(index) * self.n <= SMALL else max(2048, -(-self.n // n_available_threads()))
+        parts = list(tiles(self.n, size))
+        run_in_threads(lambda part: add_rows(source, index, weights, part.start, part.stop, out), parts)
+
+    def diagonal(self) -> np.ndarray:
+        """k(x, x) of every sample."""
+        if self._K is not None:
+            return self._K.diagonal().astype(np.float64)
+        return kernels.diagonal(self.kernel, self.samples).astype(np.float64)
+
+    def squared_distances(self, i: int) -> np.ndarray:
+        """||phi(x) - phi(x_i)||^2 of every sample x."""
+        unit = np.zeros(self.n)
+        unit[i] = 1.0
+        diagonal = self.diagonal()
+        return diagonal + diagonal[i] - 2.0 * self.product(unit)
+
+    def scores(self, coef: np.ndarray, b: float) -> np.ndarray:
+        """f at the training samples."""
+        return self.product(coef) + b
+
+    def norm2(self, coef: np.ndarray) -> float:
+        """||w||^2 = coef' K coef."""
+        return float(coef @ self.product(coef))
+
+    def norm1(self, coef: np.ndarray) -> float:
+        """Refused: behind a kernel w has no coordinates."""
+        raise TypeError("the 1-norm of w needs a space of features; use the linear kernel or an approximation.")
+
+    def gram(self) -> Gram:
+        """The space itself."""
+        return self
+
+    def from_dual(self, a: np.ndarray) -> np.ndarray:
+        """The dual coefficients are the coordinates."""
+        return a
+
+
+def gram_dtype(kernel: Kernel, X: Any, float64: bool = False) -> np.dtype:
+    """The type of kernel values: that of a precomputed matrix, float64 for few samples, else float32."""
+    if kernel.name == "precomputed":
+        return X.dtype
+    float64 = float64 or X.shape[0] <= FLOAT64_SAMPLES or callable(kernel.name)
+    return np.dtype(np.float64 if float64 else np.float32)
+
+
+def densify(X: Any) -> Any:
+    """X, dense if it is sparse with many entries."""
+    return X.toarray() if sparse.issparse(X) and X.nnz >= DENSE_SHARE * X.shape[0] * X.shape[1] else X
+
+
+def center_for_kernel(kernel: Kernel, X: Any) -> tuple[Any, np.ndarray | None]:
+    """Dense samples, centered if the kernel depends on distances alone, and the center.
+
+    Distances are unchanged and squared norms are smaller, so that differences of squared norms lose fewer digits.
+    """
+    form = kernels.form_of(kernel)
+    if form is None or not form.needs_distance or sparse.issparse(X):
+        return X, None
+    center = X.mean(axis=0)
+    return X - center, center
+
+
+def expansion(kernel: Kernel, samples: Samples, support: Samples, coef: np.ndarray) -> np.ndarray:
+    """Sum over the support of coef k(sample, support), for columns of coefficients; kernel values are not kept."""
+    out = np.zeros((samples.X.shape[0], coef.shape[1]))
+
+    def fill(rows: slice) -> None:
+        part = samples.take(rows)
+        for columns in tiles(support.X.shape[0], 2 * TILE):
+            out[rows] += kernels.evaluate(kernel, part, support.take(columns)) @ coef[columns]
+
+    run_in_threads(fill, list(tiles(samples.X.shape[0])))
+    return out

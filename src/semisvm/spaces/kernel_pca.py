@@ -1,0 +1,49 @@
+"""A kernel as features by kernel PCA: all samples are landmarks, and Z Z' is the best approximation of rank r to K.
+
+References
+----------
+.. [1] B. Schoelkopf, A. Smola and K.-R. Mueller, "Nonlinear component analysis as a kernel eigenvalue problem", Neural
+   Computation 10, 1998. https://doi.org/10.1162/089976698300017467
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from .._threads import single_blas_thread
+from .features import MappedFeatures
+from .gram import Gram
+from .kernels import Kernel
+from .nystroem import N_COMPONENTS, check_definite, significant
+
+
+def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None) -> MappedFeatures:
+    """Features by kernel PCA, not centered: K = U diag(d) U', Z = U d^1/2, largest eigenvalues first.
+
+    Needs the whole kernel matrix, and O(n^3) time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel; with "precomputed" X is its matrix.
+    X : array or CSR of shape (n, d)
+        The samples.
+    n_components : int or None
+        Largest number of components; None for 1,000.
+    """
+    check_definite(kernel)
+    gram = Gram(kernel, X)
+    r = min(n_components or N_COMPONENTS, gram.n)
+    K = np.array(gram.compute(), dtype=np.float64)
+    subset = {"subset_by_index": (gram.n - r, gram.n - 1)} if 4 * r < gram.n else {}  # otherwise all are found sooner
+    with single_blas_thread:
+        d, U = linalg.eigh(K, overwrite_a=True, check_finite=False, **subset)
+    d, U = d[: -r - 1 : -1], U[:, : -r - 1 : -1]
+    kept = significant(d, gram.n)
+    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(r)])  # the largest entry of a component is positive
+    U, root = U[:, kept] * signs[kept], np.sqrt(d[kept])
+    landmarks = None if gram.precomputed else X.copy()  # the user's array may change later
+    return MappedFeatures(np.ascontiguousarray(U * root), np.arange(gram.n), landmarks, U / root)

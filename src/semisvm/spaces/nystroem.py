@@ -1,0 +1,111 @@
+"""A kernel as features by the Nystroem method.
+
+Landmarks z_1, ..., z_m and T = U d^-1/2 from K_mm = U diag(d) U' give z(x) = T'k(x, landmarks), so that
+Z Z' = K_nm K_mm^-1 K_mn. Computed in blocks of samples; what is kept are the features, n r numbers of 8 bytes, and T.
+
+References
+----------
+.. [1] C. K. I. Williams and M. Seeger, "Using the Nystrom method to speed up kernel machines", NIPS 13, 2001.
+   https://proceedings.neurips.cc/paper_files/paper/2000/hash/19de10adbaa1b2ee13f77f679fa1483a-Abstract.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from .._threads import run_in_threads, tiles
+from . import kernels
+from .features import MappedFeatures
+from .gram import Gram
+from .kernels import Kernel, Samples
+from .landmarks import choose_landmarks
+
+N_COMPONENTS = 1000  # default number of features of an approximation
+NEGLIGIBLE = 1e-13  # eigenvalues below this share of the largest, times their number, are rounding error
+
+
+def nystroem(
+    kernel: Kernel,
+    X: Any,
+    n_components: int | None = None,
+    landmarks: Any = "kmeans++",
+    labeled: np.ndarray | None = None,
+    rng: Any = None,
+) -> MappedFeatures:
+    """Features by the Nystroem method: O(n m d + n m^2) time, n m numbers of memory.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel; with "precomputed" X is its matrix.
+    X : array or CSR of shape (n, d)
+        The samples.
+    n_components : int or None
+        Number of landmarks; None for 1,000, or all labeled samples with ``landmarks="labeled"``.
+    landmarks : {"kmeans++", "leverage", "random", "labeled"} or array
+        How to choose them among the samples (see ``spaces/landmarks.py``), or samples with the same features.
+    labeled : bool array of shape (n,) or None
+        The labeled samples, for "labeled".
+    rng : Generator, int or None
+        For the draws.
+    """
+    check_definite(kernel)
+    gram = Gram(kernel, X, float64=True)
+    samples: Samples | None = None
+    if isinstance(landmarks, str):
+        support = choose_landmarks(gram, landmarks, n_components, labeled, np.random.default_rng(rng))
+        kept = None if gram.precomputed else X[support]
+        if not gram.precomputed:
+            samples = gram.samples.take(support)
+        corner = gram.cross_block(support, support) if gram.precomputed else gram.block(support)
+    else:
+        if gram.precomputed:
+            raise ValueError("landmarks were given as samples and a precomputed kernel has none; pass a name.")
+        support, kept = None, landmarks
+        samples = kernels.prepare(kernel, landmarks if gram.center is None else landmarks - gram.center, gram.dtype)
+        corner = kernels.evaluate(kernel, samples, samples)
+    T = _inverse_root(np.asarray(corner, dtype=np.float64))
+    return MappedFeatures(_map(gram, samples, support, T), support, kept, T)
+
+
+def check_definite(kernel: Kernel) -> None:
+    """Refuse a kernel that is not positive definite: it has no features."""
+    form = kernels.form_of(kernel)
+    if form is not None and form.definite == "conditional":
+        raise ValueError(
+            f"kernel={kernel.name!r} is positive definite only for coefficients that sum to zero and has no features "
+            "of its own. Use approximation=None or another kernel."
+        )
+
+
+def significant(eigenvalues: np.ndarray, n: int) -> np.ndarray:
+    """Mask of the eigenvalues of an n by n matrix that are more than rounding error (equal samples give zeros)."""
+    kept = eigenvalues > NEGLIGIBLE * n * eigenvalues.max()
+    if not kept.any():
+        raise ValueError("every kernel value is zero; use another kernel or gamma.")
+    return kept
+
+
+def _inverse_root(corner: np.ndarray) -> np.ndarray:
+    """U d^-1/2 over the significant eigenvalues."""
+    d, U = linalg.eigh(corner, overwrite_a=True, check_finite=False)
+    kept = significant(d, len(d))
+    return U[:, kept] / np.sqrt(d[kept])
+
+
+def _map(gram: Gram, landmarks: Samples | None, support: np.ndarray | None, T: np.ndarray) -> np.ndarray:
+    """k(X, landmarks) T, by blocks of samples in float64."""
+    Z = np.empty((gram.n, T.shape[1]))
+
+    def fill(part: slice) -> None:
+        if landmarks is None:
+            values = gram.compute()[part, support]
+        else:
+            values = kernels.evaluate(gram.kernel, gram.samples.take(part), landmarks)
+        Z[part] = values @ T
+
+    run_in_threads(fill, list(tiles(gram.n)))
+    return Z

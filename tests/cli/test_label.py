@@ -1,0 +1,313 @@
+"""``semisvm label``, ``demo`` and ``info`` as programs."""
+
+import csv
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from program import (
+    N_LABELED,
+    TOPICS,
+    N,
+    X,
+    Y,
+    assert_filled,
+    assert_refused,
+    assert_success,
+    example_rows,
+    file_names,
+    read_csv,
+    run_new_process,
+    write_csv,
+    write_parquet,
+)
+
+from semisvm.datasets import hide_labels
+
+
+def test_csv_of_numbers_categories_dates_and_text(tmp_path):
+    source = write_csv(tmp_path / "rows.csv", example_rows())
+    before = source.read_bytes()
+    out = assert_success(run_new_process("label", source, "--target", "topic", cwd=tmp_path))
+    assert source.read_bytes() == before
+    assert file_names(tmp_path) == ["rows.csv", "rows.labeled.csv"]
+    after = read_csv(tmp_path / "rows.labeled.csv")
+    assert_filled(example_rows(), after)
+    assert "topic: 20 rows had a label, 60 were filled by CCCPTSVM" in out
+    for name in TOPICS.values():
+        filled = sum(row["topic"] == name for row in after) - 10
+        assert re.search(rf"^  {name} +10 +{filled}$", out, re.MULTILINE)
+    assert re.search(r"The supervised model would fill \d+ of them differently \(\d+\.\d %\)\.", out)
+    assert re.search(r"numbers +length, size$", out, re.MULTILINE)
+    assert re.search(r"dates +day$", out, re.MULTILINE)
+    assert re.search(r"categories +paper$", out, re.MULTILINE)
+    assert re.search(r"text +title$", out, re.MULTILINE)
+    assert re.search(r"ignored +id \(identifier\)$", out, re.MULTILINE)
+    assert out.endswith("written to rows.labeled.csv\n")
+
+
+@pytest.mark.parametrize(
+    "delimiter, ending, quoting",
+    [
+        (",", "csv", csv.QUOTE_MINIMAL),
+        (",", "csv", csv.QUOTE_ALL),
+        (";", "csv", csv.QUOTE_MINIMAL),
+        ("|", "csv", csv.QUOTE_ALL),
+        ("\t", "csv", csv.QUOTE_MINIMAL),
+        ("\t", "tsv", csv.QUOTE_MINIMAL),
+    ],
+)
+def test_all_other_bytes_are_unchanged(run, tmp_path, delimiter, ending, quoting):
+    """Without the last cell and the filled labels, the output is the input, byte by byte."""
+    source = write_csv(tmp_path / f"rows.{ending}", example_rows(), delimiter, quoting=quoting)
+    assert_success(run("label", source, "--target", "topic"))
+    result = (tmp_path / f"rows.labeled.{ending}").read_bytes().decode()
+    assert_filled(example_rows(), read_csv(tmp_path / f"rows.labeled.{ending}", delimiter))
+    without_confidence = re.sub(rf"{re.escape(delimiter)}(1|[01]\.\d{{4}}|topic_confidence)\r\n", "\r\n", result)
+    quote = '"' if quoting == csv.QUOTE_ALL else ""
+    names = "|".join(TOPICS.values())
+    lines = iter(source.read_bytes().decode().split("\r\n"))
+    for line in without_confidence.split("\r\n"):
+        old = next(lines)
+        assert line == old or re.sub(f"{quote}({names}){quote}$", quote * 2, line) == old
+
+
+def test_line_ends_byte_order_mark_and_empty_lines_are_unchanged(run, tmp_path):
+    lines = ["\ufeffa,topic", *(f"{x:.3f},{'ab'[y - 1] if i < 20 else ''}" for i, (x, y) in enumerate(zip(X[:, 0], Y)))]
+    text = "\n".join(lines[:30]) + "\n\n" + "\r\n".join(lines[30:])
+    (tmp_path / "rows.csv").write_bytes(text.encode())
+    assert_success(run("label", "rows.csv", "--target", "topic"))
+    result = (tmp_path / "rows.labeled.csv").read_bytes().decode()
+    assert re.sub(r",(1|[01]\.\d{4}|topic_confidence)(?=\r?\n|$)", "", re.sub(",[ab](?=,0)", ",", result)) == text
+
+
+PARQUET = {
+    "strings": ({1: "sport", 2: "politics"}, pa.string()),
+    "categories": ({1: "sport", 2: "politics"}, pa.dictionary(pa.int8(), pa.string())),
+    "small integers": ({1: -1, 2: 7}, pa.int16()),
+    "floats": ({1: 1.0, 2: 2.0}, pa.float64()),
+    "booleans": ({1: False, 2: True}, pa.bool_()),
+}
+
+
+@pytest.mark.parametrize("case", PARQUET)
+def test_parquet_keeps_types_and_other_columns(run, tmp_path, case):
+    topics, dtype = PARQUET[case]
+    before = write_parquet(tmp_path / "rows.parquet", topics, dtype)
+    out = assert_success(run("label", "rows.parquet", "--target", "topic"))
+    assert re.search(r"ignored +nested \(type list<.*>\)$", out, re.MULTILINE)
+    after = pq.ParquetFile(tmp_path / "rows.labeled.parquet").read()
+    assert after.column_names == [*before.column_names, "topic_confidence"]
+    assert after.schema.field("topic").type == dtype
+    assert after.drop_columns(["topic", "topic_confidence"]).equals(before.drop_columns(["topic"]))
+    confidence = after["topic_confidence"].to_numpy()
+    given = before["topic"].is_valid().to_numpy()
+    assert (confidence[given] == 1).all()
+    assert ((confidence >= 0) & (confidence <= 1)).all()
+    filled = after["topic"].to_pylist()
+    assert [v for v, is_given in zip(filled, given) if is_given] == before["topic"].drop_null().to_pylist()
+    assert np.mean([v == topics[y] for v, y in zip(filled, Y)]) > 0.85
+
+
+def test_parquet_written_by_pandas(run, tmp_path):
+    frame = pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "topic": hide_labels(Y, N_LABELED, random_state=0)})
+    frame["topic"] = frame["topic"].where(frame["topic"] > 0)
+    frame.index = [f"r{i}" for i in range(N)]
+    frame.to_parquet(tmp_path / "rows.pq")
+    assert_success(run("label", "rows.pq", "--target", "topic"))
+    after = pd.read_parquet(tmp_path / "rows.labeled.pq")
+    assert after.index.equals(frame.index)
+    assert set(after["topic"]) == {1.0, 2.0}
+    pd.testing.assert_frame_equal(after[["x", "z"]], frame[["x", "z"]])
+
+
+@pytest.mark.parametrize(
+    "topics",
+    [{1: "01", 2: "1"}, {1: "None", 2: "NA"}, {1: "null", 2: "nan"}, {1: "-1", 2: "+1"}, {1: "a,b", 2: 'say "x"'}],
+    ids=str,
+)
+def test_labels_are_written_as_they_were_read(run, tmp_path, topics):
+    write_csv(tmp_path / "rows.csv", example_rows(topics))
+    assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv"), topics)
+
+
+def test_three_classes_with_balance_and_composed_estimator(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    rows = [
+        {
+            "a": f"{rng.normal(4 * (c == 1)):.3f}",
+            "b": f"{rng.normal(4 * (c == 2)):.3f}",
+            "kind": "xyz"[c] if i < 30 else "",
+        }
+        for i, c in enumerate(y)
+    ]
+    write_csv(tmp_path / "rows.csv", rows)
+    assert_success(run("label", "rows.csv", "--target", "kind", "--balance", "x=0.4,y=0.3,z=0.3", "--method", "S3VM"))
+    found = read_csv(tmp_path / "rows.labeled.csv")
+    assert np.mean([row["kind"] == "xyz"[c] for row, c in zip(found, y)]) > 0.9
+    assert_refused(
+        run("label", "rows.csv", "--target", "kind", "--balance", "0.3", "--force"), "--balance 0.3 is not", "x=0.33"
+    )
+
+
+def test_supervised_method(run, tmp_path):
+    write_csv(tmp_path / "rows.csv", example_rows())
+    out = assert_success(run("label", "rows.csv", "--target", "topic", "--method", "svm"))
+    assert "filled by SVM" in out
+    assert "supervised model" not in out
+    done = run("label", "rows.csv", "--target", "topic", "--method", "svm", "--balance", "0.5", "-o", "x.csv")
+    assert_refused(done, "--balance 0.5 is not allowed with --method svm, which uses labeled rows only; remove")
+
+
+@pytest.mark.parametrize("method, name", [("self-training", "SelfTraining"), ("help-training", "HelpTraining")])
+@pytest.mark.parametrize("topics", [{1: "sport", 2: "politics"}, {1: "-1", 2: "1"}], ids=["words", "signs"])
+def test_self_training_methods(run, tmp_path, method, name, topics):
+    write_csv(tmp_path / "rows.csv", example_rows(topics))
+    out = assert_success(run("label", "rows.csv", "--target", "topic", "--method", method))
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv"), topics)
+    assert f"topic: 20 rows had a label, 60 were filled by {name}" in out
+    assert "The supervised model would fill" in out
+
+
+def test_balance_of_help_training(run, tmp_path):
+    write_csv(tmp_path / "rows.csv", example_rows())
+    command = ("label", "rows.csv", "--target", "topic", "--method", "help-training", "--balance")
+    assert_success(run(*command, "sport=0.5,politics=0.5"))
+    rows = zip(example_rows(), read_csv(tmp_path / "rows.labeled.csv"))
+    filled = [new["topic"] for old, new in rows if not old["topic"]]
+    assert filled.count("sport") == filled.count("politics") == 30
+    assert_refused(run(*command, "2", "--force"), "--balance 2 is not understood")
+
+
+def test_text_and_ignore_options(run, tmp_path):
+    write_csv(tmp_path / "rows.csv", example_rows())
+    out = assert_success(
+        run("label", "rows.csv", "--target", "topic", "--text", "paper", "--text", "title", "--ignore", "size")
+    )
+    assert re.search(r"text +paper, title$", out, re.MULTILINE)
+    assert "size (excluded by --ignore)" in out
+    command = ("label", "rows.csv", "--target", "topic", "--force")
+    assert_refused(run(*command, "--text", "nosuch"), "no column 'nosuch'; its columns are 'id', 'length'.*--text")
+    assert_refused(run(*command, "--text", "topic"), "'topic' is the target.*remove it from --text")
+
+
+def test_unlabeled_option_adds_a_marker(run, tmp_path):
+    rows = [row | {"topic": row["topic"] or ("?" if i % 2 else "  ")} for i, row in enumerate(example_rows())]
+    write_csv(tmp_path / "rows.csv", rows)
+    assert_success(run("label", "rows.csv", "--target", "topic", "--unlabeled", "?"))
+    assert_filled(example_rows(), read_csv(tmp_path / "rows.labeled.csv"))
+
+
+def test_other_encodings(run, tmp_path):
+    topics = {1: "Fußball", 2: "Köln"}
+    write_csv(tmp_path / "rows.csv", example_rows(topics), encoding="latin-1")
+    done = run("label", "rows.csv", "--target", "topic")
+    assert_refused(
+        done, r"rows\.csv is not UTF-8: byte 0x(df|f6) in line \d+ cannot be decoded; save.*--encoding latin-1"
+    )
+    assert_success(run("label", "rows.csv", "--target", "topic", "--encoding", "latin-1"))
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv", encoding="latin-1"), topics)
+    assert_refused(
+        run("label", "rows.csv", "--target", "topic", "--encoding", "klingon", "--force"),
+        "klingon is not a known text encoding",
+    )
+    write_csv(tmp_path / "wide.csv", example_rows(topics), encoding="utf-16")
+    assert_refused(run("label", "wide.csv", "--target", "topic"), "UTF-16 or not a text file.*--encoding utf-16")
+    assert_success(run("label", "wide.csv", "--target", "topic", "--encoding", "utf-16"))
+
+
+def test_table_without_unlabeled_rows(run, tmp_path):
+    write_csv(tmp_path / "rows.csv", example_rows(hide=False))
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert "no row is unlabeled, all 80 rows have a label, with confidence 1" in out
+    assert {row["topic_confidence"] for row in read_csv(tmp_path / "rows.labeled.csv")} == {"1"}
+
+
+def test_existing_confidence_column_is_kept_and_not_used(run, tmp_path):
+    write_csv(tmp_path / "rows.csv", [row | {"topic_confidence": "0.5"} for row in example_rows()])
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert "the column 'topic_confidence' exists; the confidences are in 'topic_confidence_2'" in out
+    assert "topic_confidence (written by semisvm)" in out
+    assert {row["topic_confidence"] for row in read_csv(tmp_path / "rows.labeled.csv")} == {"0.5"}
+
+
+def test_notes_on_one_label_per_class_and_on_similar_classes(run, tmp_path):
+    rows = [{"a": f"{x:.3f}", "topic": ("Yes", "yes")[i] if i < 2 else ""} for i, x in enumerate(X[:, 0])]
+    write_csv(tmp_path / "rows.csv", rows)
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert "note: 'Yes' and 'yes' are taken as different classes" in out
+    assert "not calibrated" in out
+
+
+def test_unusable_columns_are_listed_with_the_reason(run, tmp_path):
+    rows = [row | {"void": "", "nan": "NaN", "same": "x"} for row in example_rows()]
+    write_csv(tmp_path / "rows.csv", rows)
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert "ignored     id (identifier), void (empty), nan (empty), same (constant)" in out
+
+
+def test_columns_with_the_same_name(run, tmp_path):
+    rows = example_rows()
+    path = write_csv(tmp_path / "rows.csv", rows)
+    path.write_bytes(path.read_bytes().replace(b"length,size", b"size,size", 1))
+    assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert_refused(
+        run("label", "rows.csv", "--target", "size", "--force"),
+        "2 columns named 'size' .numbers 2, 3.*ambiguous; rename",
+    )
+
+
+def test_results_are_reproducible(run, tmp_path):
+    write_csv(tmp_path / "rows.csv", example_rows())
+    for name in ("one.csv", "two.csv"):
+        assert_success(run("label", "rows.csv", "--target", "topic", "-o", name))
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_verbose_prints_stages_and_iterations(run, tmp_path):
+    write_csv(tmp_path / "rows.csv", example_rows())
+    done = run("label", "rows.csv", "--target", "topic", "--verbose")
+    assert done.code == 0
+    stages = [line for line in done.err.splitlines() if ":" not in line]
+    assert stages == ["reading", "preparing features", "fitting", "computing probabilities", "writing"]
+    assert "fitting: step 0  objective" in done.err
+    assert "step 0" not in done.out
+
+
+# ------------------------------------------------------------------ the other commands
+
+
+def test_info(run):
+    out = assert_success(run("info"))
+    for item in (
+        "semisvm 0",
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "numba",
+        "Memory limit of kernel matrices",
+        "Cache of compiled functions",
+    ):
+        assert item in out
+    assert re.search(r"^  cccp +Transductive SVM by the concave-convex procedure", out, re.MULTILINE)
+
+
+def test_demo(run, tmp_path):
+    out = assert_success(run("demo"))
+    errors = re.findall(r"(\d+\.\d)% +(\d+\.\d)%$", out, re.MULTILINE)
+    assert len(errors) == 2
+    assert all(float(after) < float(before) for before, after in errors)
+    n_correct, n_filled = map(int, re.search(r"(\d+) of the (\d+) filled topics are correct", out).groups())
+    assert n_correct > 0.85 * n_filled
+    assert file_names(tmp_path) == []
+
+
+def test_help_and_version(run):
+    assert "label" in assert_success(run())
+    assert "--target" in assert_success(run("label", "--help"))
+    assert assert_success(run("--version")).startswith("semisvm 0.")

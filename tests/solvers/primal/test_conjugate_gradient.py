@@ -1,0 +1,112 @@
+"""Conjugate gradients against dense linear algebra, with and without a trust region."""
+
+import numpy as np
+import pytest
+
+from factories import CountingProducts, primal_problem, run_coroutine
+from semisvm.balance import Mean
+from semisvm.solvers.primal import run_batched
+from semisvm.solvers.primal.conjugate_gradient import Jacobi, conjugate_gradient
+from semisvm.solvers.primal.operator import PrimalOperator
+
+
+class Dense:
+    """An explicit matrix as the preconditioner."""
+
+    def __init__(self, M):
+        self.M = M
+
+    def solve(self, r):
+        return np.linalg.solve(self.M, r)
+
+
+class QuadraticModel:
+    """g's + 1/2 s'H s; ``n_negative`` samples have a curvature below zero."""
+
+    def __init__(self, seed=0, n_negative=0, **options):
+        self.operator = PrimalOperator(primal_problem(seed, n_features=6, intercept="regularized", **options))
+        rng = np.random.default_rng(seed)
+        self.h = rng.uniform(0.1, 3.0, 40)
+        self.h[:n_negative] *= -10.0
+        self.g = rng.standard_normal(self.operator.size)
+        units = np.eye(self.operator.size)
+        self.H = np.array([run_coroutine(self.operator, self.operator.hessian_product(u, self.h)) for u in units])
+        self.newton = -np.linalg.solve(self.H, self.g)
+        self.jacobi = Jacobi(np.diag(self.H))
+
+    def run(self, preconditioner, relative_tol, radius=np.inf):
+        products = CountingProducts(self.operator.design)
+        arguments = (self.operator, self.h, self.g, preconditioner, relative_tol, radius)
+        (result,) = run_batched(products, [conjugate_gradient(*arguments)])
+        self.n_products = len(products.passes)
+        return result
+
+    def decrease(self, step):
+        return -(self.g @ step + 0.5 * step @ self.H @ step)
+
+
+@pytest.mark.parametrize("options", [{}, {"balance": Mean(0.3)}])
+def test_step_solves_the_newton_equation_in_as_many_products_as_unknowns(options):
+    model = QuadraticModel(**options)
+    step, decrease = model.run(model.jacobi, 1e-9)
+    np.testing.assert_allclose(step, model.newton, atol=1e-8)
+    assert decrease == pytest.approx(model.decrease(step), rel=1e-9)
+    assert decrease == pytest.approx(-0.5 * model.g @ model.newton, rel=1e-9)
+    assert model.n_products <= model.operator.size + 1
+
+
+@pytest.mark.parametrize("relative_tol", [0.5, 0.1, 1e-3])
+def test_iterations_end_at_the_given_residual(relative_tol):
+    model = QuadraticModel()
+    residual = model.H @ model.run(model.jacobi, relative_tol)[0] + model.g
+    n_products = model.n_products
+    assert np.linalg.norm(residual) <= relative_tol * np.linalg.norm(model.g)
+    model.run(model.jacobi, 1e-9)
+    assert n_products < model.n_products
+    residual = model.H @ model.run(model.jacobi, relative_tol, radius=1e6)[0] + model.g
+    assert residual @ model.jacobi.solve(residual) <= relative_tol**2 * model.g @ model.jacobi.solve(model.g)
+
+
+def test_one_product_is_enough_where_the_preconditioner_is_the_hessian():
+    model = QuadraticModel()
+    length = np.sqrt(model.newton @ model.H @ model.newton)
+    for share in (1e-3, 0.5, 0.999, 1.001, np.inf):  # of the radius: the Newton step is cut there
+        step, decrease = model.run(Dense(model.H), 1e-9, share * length)
+        np.testing.assert_allclose(step, min(share, 1.0) * model.newton, rtol=1e-9)
+        assert decrease == pytest.approx(model.decrease(step), rel=1e-9)
+        assert model.n_products == 1
+
+
+@pytest.mark.parametrize("n_negative", [0, 4, 20])
+@pytest.mark.parametrize("radius", [1e-3, 0.1, 1.0, 10.0])
+def test_steps_in_a_trust_region_are_at_least_as_good_as_the_cauchy_point(n_negative, radius):
+    for seed in range(4):
+        model = QuadraticModel(seed, n_negative)
+        M = np.diag(np.abs(np.diag(model.H)) + 0.1)
+        step, decrease = model.run(Dense(M), 1e-6, radius)
+        length = np.sqrt(step @ M @ step)
+        assert length <= radius * (1 + 1e-9)
+        assert decrease == pytest.approx(model.decrease(step), rel=1e-7, abs=1e-12)
+        direction = -np.linalg.solve(M, model.g)
+        t, curvature = radius / np.sqrt(direction @ M @ direction), direction @ model.H @ direction
+        cauchy = min(t, -model.g @ direction / curvature) if curvature > 0 else t
+        assert decrease >= model.decrease(cauchy * direction) * (1 - 1e-9)
+        indefinite = np.linalg.eigvalsh(model.H)[0] < 0
+        assert n_negative < 20 or indefinite
+        if indefinite or np.sqrt(model.newton @ M @ model.newton) > radius * (1 + 1e-6):
+            assert length == pytest.approx(radius, rel=1e-9)
+        else:
+            np.testing.assert_allclose(step, model.newton, atol=1e-4)
+
+
+def test_negative_curvature_without_a_trust_region_ends_the_iterations():
+    model = QuadraticModel(n_negative=40)
+    assert np.linalg.eigvalsh(model.H)[-1] < 0
+    step, decrease = model.run(Jacobi(np.ones(model.operator.size)), 1e-9)
+    assert not step.any()
+    assert decrease == 0.0
+    assert model.n_products == 1
+
+
+def test_diagonal_preconditioner_leaves_unknowns_without_curvature_alone():
+    np.testing.assert_array_equal(Jacobi(np.array([2.0, 0.0, -1.0])).solve(np.array([4.0, 3.0, 5.0])), [2.0, 3.0, 5.0])

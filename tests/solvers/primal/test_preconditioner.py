@@ -1,0 +1,44 @@
+"""The Woodbury preconditioner against explicit matrices."""
+
+import numpy as np
+import pytest
+
+from factories import INTERCEPTS, dense_samples, primal_problem, run_coroutine
+from semisvm.balance import Free, Mean
+from semisvm.solvers.primal import preconditioner
+from semisvm.solvers.primal.operator import PrimalOperator
+from semisvm.solvers.primal.preconditioner import build_woodbury
+
+
+@pytest.mark.parametrize("balance", [Mean(0.2), Free()], ids=str)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("space", ["features", "csr"])
+@pytest.mark.parametrize("limit", [None, "MAX_SAMPLES", "MAX_NUMBERS"])
+def test_solve_and_norm_are_those_of_the_matrix(balance, intercept, space, limit, monkeypatch):
+    if limit is not None:
+        monkeypatch.setattr(preconditioner, limit, 5)
+    problem = primal_problem(0, balance=balance, intercept=intercept, space=space)
+    operator, rng, X = PrimalOperator(problem), np.random.default_rng(6), dense_samples(problem)
+    h = rng.uniform(0.5, 2.0, 40)
+    h[np.flatnonzero(problem.is_labeled)[:3]] = 1e-9  # too little to be worth a place in B
+    M = run_coroutine(operator, build_woodbury(operator, h, problem.is_labeled))
+    chosen = problem.is_labeled & (h > 1e-3) & (limit is None)
+    A = np.column_stack([run_coroutine(operator, operator.product(unit)) for unit in np.eye(operator.size)])
+    matrix = (A[chosen].T * h[chosen]) @ A[chosen]
+    diagonal = 1.0 + (X**2).T @ np.where(chosen, 0.0, h)
+    if operator.has_b:
+        diagonal = np.append(diagonal, h[~chosen].sum() + (intercept == "regularized"))
+    matrix += np.diag(diagonal)
+    v = rng.standard_normal(operator.size)
+    np.testing.assert_allclose(matrix @ M.solve(v), v, atol=1e-10)
+    assert M.norm(v) == pytest.approx(np.sqrt(v @ matrix @ v), rel=1e-12)
+
+
+def test_intercept_has_some_weight_where_all_curvature_is_labeled():
+    problem = primal_problem(0, 0, n_labeled=12)
+    operator, h = PrimalOperator(problem), np.ones(12)
+    M = run_coroutine(operator, build_woodbury(operator, h, problem.is_labeled))
+    B = np.c_[dense_samples(problem), np.ones(12)]
+    matrix = B.T @ B + np.diag([1.0, 1.0, 1.0, 1.0, 1e-3 * 12])
+    v = np.random.default_rng(0).standard_normal(5)
+    np.testing.assert_allclose(matrix @ M.solve(v), v, atol=1e-10)

@@ -1,0 +1,71 @@
+"""What several problems share is computed once; the memory rule."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from semisvm.spaces import Features, Gram, Kernel, memory_limit, nystroem
+from semisvm.spaces.base import Memo
+
+
+def test_results_are_computed_once_per_key():
+    memo, computed = Memo(), []
+    for _ in range(3):
+        assert memo.once(("a", 1), lambda: computed.append("a") or "first") == "first"
+    assert memo.once(("b", 1), lambda: computed.append("b") or "second") == "second"
+    assert memo.once(("a", 1), lambda: computed.append("again")) == "first"
+    assert computed == ["a", "b"]
+
+
+def test_least_recently_used_result_is_dropped():
+    memo, computed = Memo(), []
+    for name in "abacabac":  # c replaces b, then b replaces c, then c replaces b
+        memo.once((name,), lambda name=name: computed.append(name) or name)
+    assert computed == ["a", "b", "c", "b", "c"]
+
+
+def test_threads_at_the_same_time_share_one_computation():
+    memo, computed, results = Memo(), [], []
+    started, proceed = threading.Event(), threading.Event()
+
+    def slow():
+        started.set()
+        assert proceed.wait(10)
+        computed.append(1)
+        return object()
+
+    threads = [threading.Thread(target=lambda: results.append(memo.once(("slow",), slow))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    assert started.wait(10)
+    assert memo.once(("other",), lambda: "at once") == "at once"  # another key does not wait
+    proceed.set()
+    for thread in threads:
+        thread.join(10)
+    assert computed == [1]
+    assert len(results) == 4
+    assert all(result is results[0] for result in results)
+
+
+def test_computation_that_fails_is_tried_again():
+    memo = Memo()
+    with pytest.raises(ZeroDivisionError):
+        memo.once(("a",), lambda: 1 / 0)
+    assert memo.once(("a",), lambda: 7) == 7
+
+
+def test_every_space_remembers():
+    X, rbf = np.random.default_rng(0).standard_normal((5, 4)), Kernel("rbf", 0.3)
+    for space in (Gram(rbf, X), Features(X), nystroem(rbf, X, 3, rng=0)):
+        assert space.once(("a",), object) is space.once(("a",), object)
+
+
+def test_memory_limit_is_at_most_four_gib_or_what_the_environment_says(monkeypatch):
+    monkeypatch.delenv("SEMISVM_MEMORY", raising=False)
+    assert 0 < memory_limit() <= 4 * 2**30
+    monkeypatch.setenv("SEMISVM_MEMORY", "1.5e9")
+    assert memory_limit() == 1_500_000_000
+    monkeypatch.setenv("SEMISVM_MEMORY", "much")
+    with pytest.raises(ValueError, match="SEMISVM_MEMORY='much' is not allowed; it takes a number of bytes"):
+        memory_limit()

@@ -1,0 +1,49 @@
+"""Tasks in threads, and the number of BLAS threads around them."""
+
+import threading
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from semisvm import _threads
+from semisvm._threads import run_in_threads, single_blas_thread, tiles
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_threads_that_overlap_leave_the_number_of_blas_threads_as_it_was():
+    with threadpool_limits(2, user_api="blas"):
+        with single_blas_thread:  # as two tasks in threads do: the first to enter leaves first
+            single_blas_thread.__enter__()
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+        single_blas_thread.__exit__()
+        assert set(blas_threads()) == {2}
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_every_item_is_worked_on_once_and_exceptions_are_raised(n_threads, monkeypatch):
+    monkeypatch.setattr(_threads, "n_available_threads", lambda: n_threads)
+    items, used, before = [], set(), blas_threads()
+
+    def task(item):
+        items.append(item)
+        used.add(threading.get_ident())
+        assert n_threads == 1 or set(blas_threads()) == {1}
+
+    run_in_threads(task, list(range(50)))
+    assert sorted(items) == list(range(50))
+    assert len(used) <= n_threads
+    assert (threading.get_ident() in used) == (n_threads == 1)
+    with pytest.raises(ZeroDivisionError):
+        run_in_threads(lambda item: 1 / item, [2, 1, 0, 3])
+    assert blas_threads() == before
+
+
+def test_tiles_cover_the_range():
+    for n, size in [(0, 5), (1, 5), (5, 5), (11, 5), (1000, None), (513, None)]:
+        parts = list(tiles(n, size))
+        assert [i for part in parts for i in range(n)[part]] == list(range(n))
+        assert all(part.stop - part.start <= (size or 512) for part in parts)

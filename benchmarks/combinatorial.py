@@ -6,7 +6,8 @@ switching   SwitchingTSVM on two Gaussians (50 labels, rbf) beside SVC on as man
 moons       BranchBoundTSVM on two moons of 200 points with 2 labels, gamma 2, C = C* = 10, share one half: seconds to
             the proof, gap, error; and whether GeneticTSVM with the same loss reaches the proven objective.
 genetic     GeneticTSVM on Gaus50 drawn anew, 50 of 550 samples labeled, gamma .02, C = C* = 1, as in Adankon and
-Cheriet. relaxation  SDPTSVM: seconds on two Gaussians, and its bound beside Clarabel's optimum of the same relaxation.
+            Cheriet.
+relaxation  SDPTSVM: seconds on two Gaussians, and its bound beside Clarabel's optimum of the same relaxation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ GAMMA = 0.01
 
 
 def printed_rule(X, partly: np.ndarray, C: float) -> float:
-    """The objective of SVM-light's loop as Joachims prints it, each model trained from scratch; see methods of it."""
+    """The objective of SVM-light's loop as Joachims prints it, each model trained from scratch."""
     K = rbf_kernel(X, gamma=GAMMA)
     known = partly != -1
     y = np.where(known, 2.0 * partly - 3.0, 0.0)

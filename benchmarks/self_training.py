@@ -1,12 +1,10 @@
 """Does Help-Training reach what Adankon and Cheriet print, and what does growing the inverse save?
 
-tables  HelpTraining and SelfTraining around LSSVM and SVM on Gaus50 (drawn anew every time), Text (1,446 / 500 samples
-at
-        random) and USPS (ten classes), 10 % of the training samples labeled at random. Measured: test error in percent,
-        mean and deviation over draws, beside Tables 4 to 8 of the article.
+tables  HelpTraining and SelfTraining around LSSVM and SVM on Gaus50 (drawn anew every time), Text (1,446 / 500
+        samples at random) and USPS (ten classes), 10 % of the training samples labeled at random. Measured: test error
+        in percent, mean and deviation over draws, beside Tables 4 to 8 of the article.
 growth  HelpTraining(LSSVM()) on two Gaussians with 3,000 unlabeled samples, the inverse growing by a block a round,
-beside
-        the same with an LSSVM fitted anew every round; the labels must be the same.
+        beside the same with an LSSVM fitted anew every round; the labels must be the same.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from seed_tables import wrong
 from semisvm import LSSVM, SVM, HelpTraining, SelfTraining
 from timing import fitting, race, show, warm_up, write
 
-MACHINES = {"LS-SVM": LSSVM, "SVM": SVM}
+MODELS = {"LS-SVM": LSSVM, "SVM": SVM}
 # published error of the supervised model, self-training and Help-Training; what is allowed on top of the last
 PUBLISHED = {
     ("gaus50", "LS-SVM"): (12.62, 9.07, 5.87, 0.7),
@@ -47,7 +45,7 @@ class Anew(LSSVM):
 
 def contestants(name: str, kind: str, grid: bool) -> dict:
     """The models of a set by what they are called."""
-    cls, (gamma, C) = MACHINES[kind], NUMBERS[name]
+    cls, (gamma, C) = MODELS[kind], NUMBERS[name]
     inner = cls(C, gamma=gamma)
     out = {
         "supervised": inner,
@@ -56,11 +54,11 @@ def contestants(name: str, kind: str, grid: bool) -> dict:
         "Help-Training, own windows": HelpTraining(inner),
     }
     if grid:
-        out |= {_called(cell): _machine(cls, *cell) for cell in product(*GRIDS[name])}
+        out |= {_called(cell): _help_training(cls, *cell) for cell in product(*GRIDS[name])}
     return out
 
 
-def _machine(cls, gamma: float, C: float, bandwidth: str, rank: str, eps: float) -> HelpTraining:
+def _help_training(cls, gamma: float, C: float, bandwidth: str, rank: str, eps: float) -> HelpTraining:
     return HelpTraining(cls(C, gamma=gamma), bandwidth=bandwidth, rank=rank, eps=eps)
 
 
@@ -130,7 +128,7 @@ def main() -> None:
     one.set_defaults(task=tables)
     one.add_argument("--draws", type=int, default=10)
     one.add_argument("--sets", nargs="+", choices=NUMBERS, default=["gaus50", "text"])
-    one.add_argument("--models", nargs="+", choices=MACHINES, default=list(MACHINES))
+    one.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     one.add_argument("--grid", action="store_true", help="also a small grid of cells")
     one = tasks.add_parser("growth", help="what growing saves")
     one.set_defaults(task=growth)

@@ -22,7 +22,7 @@ from semisvm import AnnealingTSVM, MultiSwitchTSVM
 from timing import growth, high_water, race, show, write
 
 SVMLIN = {"MultiSwitchTSVM": (30, 26.6), "AnnealingTSVM": (45, 27.5)}
-MACHINES = {cls.__name__: cls for cls in (MultiSwitchTSVM, AnnealingTSVM)}
+MODELS = {cls.__name__: cls for cls in (MultiSwitchTSVM, AnnealingTSVM)}
 LABELS, WIDTH, ENTRIES, TOPIC = 100, 50_000, 100, 400
 
 
@@ -40,14 +40,14 @@ def imdb(seeds: list[int]) -> list[dict]:
     data = load("imdb")
     rows = np.flatnonzero(data.y != 0)
     X, y = data.X[rows].astype(np.float64), 1 + (data.y[rows] > 0)
-    for cls in MACHINES.values():
+    for cls in MODELS.values():
         cls(10.0, kernel="linear").fit(X[::25], hidden(y[::25], 0))  # compile off the clock
     out = []
     for seed in seeds:
         partly = hidden(y, seed)
         free = partly == UNLABELED
         calls = {"LinearSVC": lambda: LinearSVC(C=1).fit(X, y)}
-        for name, cls in MACHINES.items():
+        for name, cls in MODELS.items():
             calls[name] = lambda cls=cls, partly=partly: cls(10.0, kernel="linear").fit(X, partly)
         timed = race(calls, 1)
         for name, (fits, error) in SVMLIN.items():
@@ -83,10 +83,10 @@ def topics(n: int, seed: int = 0) -> tuple[sparse.csr_matrix, np.ndarray]:
 def grown(name: str, n: int) -> tuple[float, float]:
     """Seconds and error of a fit to n generated rows."""
     X, y = topics(n)
-    MACHINES[name](10.0, kernel="linear").fit(X[:2000], hidden(y[:2000], 0))
+    MODELS[name](10.0, kernel="linear").fit(X[:2000], hidden(y[:2000], 0))
     partly = hidden(y, 0)
     start = time.perf_counter()
-    model = MACHINES[name](10.0, kernel="linear").fit(X, partly)
+    model = MODELS[name](10.0, kernel="linear").fit(X, partly)
     seconds = time.perf_counter() - start
     free = partly == UNLABELED
     return seconds, 100.0 * float(np.mean(model.transduction_[free] != y[free]))
@@ -96,7 +96,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--draws", type=int, nargs="*", default=[0, 1, 2])
     options.add_argument("--sizes", type=int, nargs="*", default=[62_500, 250_000, 1_000_000])
-    options.add_argument("--models", nargs="+", choices=MACHINES, default=list(MACHINES))
+    options.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     args = options.parse_args()
     if args.draws:
         rows = imdb(args.draws)

@@ -1,6 +1,6 @@
 """Clock, memory, tables: what the benchmarks share.
 
-Everything that happens once per process (compilation, thread pools) is done by ``warm_up`` off the clock. Machines that
+Everything that happens once per process (compilation, thread pools) is done by ``warm_up`` off the clock. Models that
 are compared take turns (``race``), so that noise of the computer hits all of them. A ratio is always the best seconds
 of ours divided by the best seconds of the peer, both of the same race: below 1 ours is faster.
 """

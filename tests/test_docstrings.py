@@ -39,8 +39,9 @@ def test_all_parameters_are_documented_once(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_documented_defaults_are_the_defaults(name):
+def test_documented_order_and_defaults_are_those_of_the_signature(name):
     signature = inspect.signature(METHODS[name])
+    assert documented(METHODS[name]) == list(signature.parameters)
     for entry in sections(METHODS[name])["Parameters"]:
         default = signature.parameters[entry.name].default
         text = f'"{default}"' if isinstance(default, str) else repr(default)

@@ -76,6 +76,9 @@ def _copy_landmarks(estimator: Any, solutions: list[Solution], space: MappedFeat
 
 def warn_if_unfinished(estimator: Any, solutions: list[Solution]) -> None:
     """Say which limit ended the solver, and how far it is from the goal."""
+    unfinished = [s for s in solutions if s.status not in ("converged", "stopped")]
+    if not unfinished:
+        return
     params = estimator.get_params(deep=False)
     limit = "max_nodes" if "max_nodes" in params else "max_iter"
     reasons = {
@@ -84,9 +87,6 @@ def warn_if_unfinished(estimator: Any, solutions: list[Solution]) -> None:
         "interrupted": "the fit was interrupted",
         "stalled": "no further progress was possible",
     }
-    unfinished = [s for s in solutions if s.status in reasons]
-    if not unfinished:
-        return
     worst = max(s.certificate.value for s in unfinished)
     where = "" if len(solutions) == 1 else f" in {len(unfinished)} of {len(solutions)} binary problems"
     remaining = REMAINING[unfinished[0].certificate.kind].format(worst)

@@ -1,4 +1,4 @@
-"""Docstrings of estimators, completed from their declared parameters and the attributes that all of them have.
+"""Docstrings and signatures of estimators, from their declared parameters and the attributes that all of them have.
 
 ``{parameters}`` in a docstring stands for the entries of the Parameters section, ``{attributes}`` for those of the
 attributes that the class shares with others.
@@ -66,6 +66,14 @@ def ordered_parameters(cls: type) -> list[Field]:
         return (3, LAST.index(one.name)) if one.name in LAST else (2, 0)
 
     return sorted(fields(cls), key=place)
+
+
+def documented_signature(cls: type) -> inspect.Signature:
+    """The signature that ``help`` and editors show: the constructor's, in the order of the documentation."""
+    names = [one.name for one in ordered_parameters(cls)]
+    _, *own = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
+    own.sort(key=lambda one: (one.kind, names.index(one.name) if one.name in names else len(names)))
+    return inspect.Signature([one.replace(annotation=inspect.Parameter.empty) for one in own])
 
 
 def _has_attribute(cls: type, name: str) -> bool:

@@ -93,7 +93,7 @@ class BaseSVM(
             self._unlabeled_settings(),
             self.multiclass,
             self.n_jobs,
-            self.get_params(deep=False).get("random_state"),
+            vars(self).get("random_state"),
         )
 
     # ---------------------------------------------------------------- fit

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, dataclass_transform
 from .._validation import Array, Described, Integer, Options, Real, Spec, check_value
 from ..multiclass import COUPLINGS, SCHEMES
 from ..spaces import LANDMARKS
-from ._documentation import complete_docstring
+from ._documentation import complete_docstring, documented_signature
 
 GAMMAS = ("median", "scale", "auto")
 APPROXIMATIONS = ("auto", None, "nystroem", "kernel_pca")
@@ -50,6 +50,7 @@ class Parametrized:
         super().__init_subclass__(**options)
         dataclass(eq=False, repr=False, kw_only=True, match_args=False)(cls)
         cls.__doc__ = complete_docstring(cls)
+        cls.__signature__ = documented_signature(cls)  # type: ignore[attr-defined]
 
     def _check_parameters(self) -> None:
         """Refuse values that no specification of their parameter accepts."""

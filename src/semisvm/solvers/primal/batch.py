@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from ..._threads import single_blas_thread
 from ...problem import Problem
 from ...solution import Solution
 from ...spaces import Features
@@ -167,8 +169,10 @@ class BatchSolver(Solver):
         if coroutines:
             space = problems[0].space
             assert isinstance(space, Features)
-            solutions = run_batched(
-                space.design, list(coroutines.values()), lambda solution: solution.status == "interrupted"
-            )
+            # products with a sparse X have threads of their own; those of BLAS would spin between short dot products
+            with single_blas_thread if space.design.sparse else nullcontext():
+                solutions = run_batched(
+                    space.design, list(coroutines.values()), lambda solution: solution.status == "interrupted"
+                )
             results |= zip(coroutines, solutions)
         return [results[number] for number in range(len(problems))]

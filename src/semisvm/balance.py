@@ -119,16 +119,11 @@ def nearest_labels(f: np.ndarray, y: np.ndarray, weights: np.ndarray, balance: B
     rounding = ROUNDING * weights.sum()
     if low <= positive <= high:
         return new
-    if positive > high:
-        order = np.argsort(f, kind="stable")
-        order = order[new[order] > 0]
-        count = np.searchsorted(np.cumsum(weights[order]), positive - high - rounding) + 1
-        new[order[:count]] = -1.0
-    else:
-        order = np.argsort(-f, kind="stable")
-        order = order[new[order] < 0]
-        count = np.searchsorted(np.cumsum(weights[order]), low - positive - rounding) + 1
-        new[order[:count]] = 1.0
+    sign, excess = (1.0, positive - high) if positive > high else (-1.0, low - positive)
+    order = np.argsort(sign * f, kind="stable")
+    order = order[new[order] == sign]  # labels of which there are too many, the ones closest to zero first
+    count = np.searchsorted(np.cumsum(weights[order]), excess - rounding) + 1
+    new[order[:count]] = -sign
     return new if low <= weights @ (new > 0) <= high else y
 
 

@@ -71,6 +71,11 @@ class Problem:
         return bool(self.mean_weights.any())
 
     @cached_property
+    def labeled_samples(self) -> np.ndarray:
+        """The labeled samples of positive cost."""
+        return np.flatnonzero(self.is_labeled & (self.cost > 0))
+
+    @cached_property
     def searched(self) -> np.ndarray:
         """The samples whose labels are looked for: unlabeled, of positive cost; none without an unlabeled loss."""
         if self.unlabeled is None:
@@ -85,6 +90,10 @@ class Problem:
     def weights_of(self, samples: np.ndarray) -> np.ndarray:
         """Weights of some samples in the balance."""
         return np.ones(len(samples)) if self.weights is None else self.weights[samples]
+
+    def labels_of(self, f: np.ndarray) -> np.ndarray:
+        """Labels of all samples: the given ones, and the sign of f elsewhere."""
+        return np.where(self.is_labeled, self.signs, np.where(f > 0, 1.0, -1.0))
 
     def labeled_only(self) -> Problem:
         """The supervised problem of the labeled samples."""

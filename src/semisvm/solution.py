@@ -106,14 +106,7 @@ class Solution:
 def with_gap(solution: Solution, lower_bound: float, tol: float | None = None) -> Solution:
     """The solution with the gap to a lower bound on the best objective as its certificate.
 
-    Parameters
-    ----------
-    solution : Solution
-        Of any certificate; whether a solution that did not end early has converged is decided anew by the gap.
-    lower_bound : float
-        The lower bound.
-    tol : float or None
-        Largest gap of a converged solution; None where the solver promises none.
+    A solution that did not end early has converged if the gap is at most ``tol``, or whatever it is if ``tol`` is None.
     """
     certificate = gap_certificate(solution.objective, min(lower_bound, solution.objective), tol)
     status = solution.status if solution.ended_early else "converged"

@@ -23,8 +23,8 @@ from factories import (
 from semisvm import CCCPTSVM, LSSVM, S3VM, SVM, losses
 from semisvm.balance import Count, Free, Mean
 from semisvm.estimators import ESTIMATORS
-from semisvm.estimators._lssvm_search import LSSVMSearchBase
 from semisvm.estimators._primal import FeaturesTSVM
+from semisvm.estimators.lssvm_search import LSSVMSearchBase
 from semisvm.estimators.programs import ProgramTSVM
 from semisvm.losses import SquaredHinge
 from semisvm.problem import Problem, objective
@@ -78,6 +78,16 @@ def test_input_is_unchanged_and_the_same_seed_gives_the_same_answer(name):
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
+
+
+@pytest.mark.parametrize("name", ["CCCPTSVM", "SelfTraining"])
+def test_the_supervised_model_does_not_see_later_changes_of_fully_labeled_input(name):
+    X, y = two_gaussians(40, 40)
+    expected = make_estimator(name).fit(X, y).supervised_.decision_function(X)
+    given = X.copy()
+    fitted = make_estimator(name).fit(given, y)
+    given *= -3.0
+    np.testing.assert_array_equal(fitted.supervised_.decision_function(X), expected)
 
 
 @every_estimator

@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from factories import PATHS, SEMI_SUPERVISED, blobs, keeps_counts, make_estimator
 from semisvm import LSSVM, SVM
 from semisvm.estimators import ESTIMATORS, problems
-from semisvm.estimators._lssvm_search import LSSVMSearchBase
 from semisvm.estimators._primal import FeaturesTSVM
+from semisvm.estimators.lssvm_search import LSSVMSearchBase
 from semisvm.estimators.programs import ProgramTSVM
 from semisvm.multiclass import COUPLINGS, SCHEMES, votes
 from semisvm.problem import balance_residual

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import expit, softmax
 from sklearn.metrics.pairwise import rbf_kernel
 
 from factories import PATHS, SEMI_SUPERVISED, blobs, formulation_of, keeps_counts, make_estimator
@@ -13,7 +14,7 @@ from semisvm import CCCPTSVM, S3VM, SVM
 from semisvm.datasets import make_two_gaussians
 from semisvm.estimators import ESTIMATORS, _calibration, problems
 from semisvm.model_selection.splits import folds_of_distinct_samples
-from semisvm.multiclass import COUPLINGS, SCHEMES, couple, fit_slope, sigmoid, softmax
+from semisvm.multiclass import COUPLINGS, SCHEMES, couple, fit_slope
 
 every_path = pytest.mark.parametrize("name", PATHS)
 two_or_three_classes = pytest.mark.parametrize("k", [2, 3])
@@ -78,12 +79,21 @@ def test_probabilities_by_their_formulas(name, k, scheme, slope_arguments):
     else:
         f = rbf_kernel(X, X[fitted.support_], gamma=0.3) @ fitted.dual_coef_.T + fitted.intercept_
     if k == 2:
-        np.testing.assert_allclose(p[:, 1], sigmoid(f[:, 0], slope), atol=1e-9)
+        np.testing.assert_allclose(p[:, 1], expit(slope * f[:, 0]), atol=1e-9)
     else:
-        expected = softmax(f, slope) if scheme == "ovr" else couple(sigmoid(f, slope), 3, "pwc2")
+        expected = softmax(slope * f, axis=1) if scheme == "ovr" else couple(expit(slope * f), 3, "pwc2")
         np.testing.assert_allclose(p, expected, atol=1e-9)
     n_held_out = np.count_nonzero(y != -1) * (1 if k == 2 or scheme == "ovr" else 2)  # each in the pairs of its class
     assert [len(part) for part in given] == [n_held_out] * 3
+
+
+@two_or_three_classes
+def test_probabilities_of_huge_scores(k):
+    X, y = overlapping(k)
+    fitted = SVM(kernel="linear").fit(X, y)
+    p = fitted.predict_proba(1e9 * X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], fitted.predict(1e9 * X))
 
 
 def test_frequencies_of_new_samples_are_the_probabilities():

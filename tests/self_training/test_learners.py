@@ -13,13 +13,13 @@ from sklearn.svm import SVC, LinearSVC
 
 from factories import SEMI_SUPERVISED, blobs
 from semisvm import CCCPTSVM, DCLSSVM, LSSVM, SVM, SparseLSSVM
+from semisvm._validation import Labels, TrainingSet
 from semisvm.self_training.learners import (
     BaseLearner,
     IncrementalLearner,
     RefittedLearner,
     columns_for,
     fit_to_codes,
-    take_samples,
 )
 
 N = 50
@@ -46,7 +46,10 @@ def base_learner(estimator, X, codes, given, weights=None):
     """A classifier prepared for samples of which some have a label."""
     partly = np.full(len(codes), -1)
     partly[given] = codes[given]
-    return BaseLearner(estimator, X, np.ones(len(codes)) if weights is None else weights, partly)
+    weights = np.ones(len(codes)) if weights is None else weights
+    labels = Labels(np.unique(codes), partly)
+    precomputed = getattr(estimator, "kernel", None) == "precomputed"
+    return BaseLearner(estimator, TrainingSet(X, labels, weights, np.flatnonzero(weights > 0), precomputed))
 
 
 # -------------------------------------------------------------------- incremental training
@@ -193,8 +196,6 @@ def test_kernel_values_are_those_with_the_labeled_samples():
     partly = np.full(N, -1)
     partly[labeled] = codes[labeled]
     svc = SVC(kernel="precomputed")
-    assert_array_equal(take_samples(svc, K, labeled), K[np.ix_(labeled, labeled)])
-    assert_array_equal(take_samples(SVC(), X, labeled), X[labeled])
     assert_array_equal(columns_for(svc, K[:7], partly), K[:7][:, labeled])
     assert columns_for(SVM(kernel="precomputed"), K, partly) is K
     assert columns_for(SVC(), X, partly) is X

@@ -111,9 +111,11 @@ def test_trace_has_a_row_per_iteration_which_the_callback_sees():
 def test_best_is_the_first_of_the_smallest_values():
     rule = StoppingRule()
     assert rule.best is None
-    taken = [rule.offer(value, name) for value, name in [(3.0, "a"), (4.0, "b"), (2.0, "c"), (2.0, "d"), (np.nan, "e")]]
-    assert taken == [True, False, True, False, False]
-    assert rule.best == (2.0, "c")
+    best = []
+    for value, name in [(3.0, "a"), (4.0, "b"), (2.0, "c"), (2.0, "d"), (np.nan, "e")]:
+        rule.offer(value, name)
+        best.append(rule.best)
+    assert best == [(3.0, "a")] * 2 + [(2.0, "c")] * 3
 
 
 def test_ctrl_c_leaves_the_block_with_the_trace():
@@ -198,7 +200,7 @@ def test_deadline_is_inherited_and_the_earlier_one_holds(clock):
 def test_callback_iterations_and_best_of_the_parent_are_its_own():
     seen = []
     parent = StoppingRule(3, callback=seen.append)
-    inner = parent.nested(callback=None)
+    inner = parent.nested()
     for _ in range(5):
         inner.log_iteration({})
     inner.offer(1.0, "inner")

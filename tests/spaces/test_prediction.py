@@ -6,7 +6,7 @@ from scipy import sparse
 
 from factories import CONTAINERS, random_samples
 from references import assert_close, kernel_matrix
-from semisvm.spaces import Kernel, prediction
+from semisvm.spaces import Kernel, gram, prediction
 from semisvm.spaces.kernels import KERNELS
 from semisvm.spaces.prediction import kernel_scores, linear_scores
 
@@ -36,7 +36,7 @@ def test_scores_stay_exact_far_from_the_origin(container):
 def test_scores_by_blocks_of_support_vectors_and_in_float32(monkeypatch):
     X, coef = random_samples(183), random_samples(2, 183, seed=3)
     expected = kernel_matrix(RBF, X) @ coef.T + b
-    monkeypatch.setattr(prediction, "TILE", 20)
+    monkeypatch.setattr(gram, "TILE", 20)
     assert_close(kernel_scores(RBF, X, X, coef, b), expected)
     monkeypatch.setattr(prediction, "FLOAT64_SAMPLES", 100)
     assert_close(kernel_scores(RBF, X, X, coef, b), expected, 1e-4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semisvm._validation import check_kernel_matrix, check_sample_weight
+from semisvm._validation.data import check_kernel_matrix, check_sample_weight
 
 NAN = float("nan")
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 from semisvm import CCCPTSVM, SVM
-from semisvm._validation import check_two_classes, encode_labels
+from semisvm._validation.labels import check_two_classes, encode_labels
 
 NAN = float("nan")
 TEXT, NUMBERS, SIGNS, TRUTHS = ["a", "b"], [1, 2], [-1, 1], [False, True]

@@ -3,8 +3,8 @@
 Each message says what came, what is allowed and what to do.
 """
 
-from .data import check_kernel_matrix, check_sample_weight, check_X, copy_if_shared
-from .labels import Labels, check_two_classes, drop_zero_weight, encode_labels
+from .data import check_kernel_matrix, check_X, copy_if_shared
+from .labels import Labels, encode_labels
 from .packages import import_optional
 from .parameters import (
     Array,
@@ -34,12 +34,9 @@ __all__ = [
     "check_integer",
     "check_kernel_matrix",
     "check_number",
-    "check_sample_weight",
     "check_training_set",
-    "check_two_classes",
     "check_value",
     "copy_if_shared",
-    "drop_zero_weight",
     "encode_labels",
     "import_optional",
 ]

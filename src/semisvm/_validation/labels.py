@@ -117,7 +117,7 @@ def _warn_of_signs(values: np.ndarray, classes: np.ndarray, missing: np.ndarray,
     if not isinstance(marker, numbers.Number) or marker != -1 or not missing.any() or classes.dtype.kind not in "iuf":
         return
     has_marker = any(isinstance(v, numbers.Number) and v == -1 for v in values[missing].tolist())  # not NaN alone
-    if has_marker and len(classes) == 2 and set(classes.tolist()) == {0, 1}:
+    if has_marker and set(classes.tolist()) == {0, 1}:
         warnings.warn(
             "y holds the values -1, 0 and 1; they are taken as the classes 0 and 1 with -1 for unlabeled samples. If "
             "-1 and 1 are the classes and 0 means unlabeled, pass unlabeled=0.",

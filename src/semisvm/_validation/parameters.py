@@ -31,7 +31,6 @@ class Real(NamedTuple):
     closed: str = "neither"
 
     def accepts(self, value: Any) -> bool:
-        """Whether the value is a number in the interval."""
         if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_) or math.isnan(value):
             return False
         value = float(value)
@@ -39,13 +38,11 @@ class Real(NamedTuple):
         return above and (value < self.high or (value == self.high and self.closed in ("both", "high")))
 
     def message(self) -> str:
-        """The interval."""
         start = "[" if self.closed in ("both", "low") else "("
         end = "]" if self.closed in ("both", "high") else ")"
         return f"a number in {start}{self.low:g}, {self.high:g}{end}"
 
     def document(self) -> str:
-        """The type of a number."""
         return "float"
 
 
@@ -55,15 +52,12 @@ class Integer(NamedTuple):
     low: int = 1
 
     def accepts(self, value: Any) -> bool:
-        """Whether the value is such a number."""
         return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= self.low
 
     def message(self) -> str:
-        """The range."""
         return f"a whole number of {self.low} or more"
 
     def document(self) -> str:
-        """The type of a whole number."""
         return "int"
 
 
@@ -71,31 +65,25 @@ class Options(tuple[Any, ...]):
     """One of a few values: ``Options(["a", "b", None])``."""
 
     def accepts(self, value: Any) -> bool:
-        """Whether the value is one of them, of the same type."""
         return any(value is one or (type(value) is type(one) and value == one) for one in self)
 
     def message(self) -> str:
-        """The values."""
         return repr(self[0]) if len(self) == 1 else f"one of {', '.join(map(repr, self))}"
 
     def document(self) -> str:
-        """The set of values."""
-        return _quoted(self[0]) if len(self) == 1 else "{" + ", ".join(_quoted(value) for value in self) + "}"
+        return quoted(self[0]) if len(self) == 1 else "{" + ", ".join(quoted(value) for value in self) + "}"
 
 
 class Array:
     """An array, sparse or dense; its shape and its numbers are checked where it is used."""
 
     def accepts(self, value: Any) -> bool:
-        """Whether the value is no name."""
         return not isinstance(value, str)
 
     def message(self) -> str:
-        """The kind."""
         return "an array"
 
     def document(self) -> str:
-        """The kind."""
         return "array"
 
 
@@ -105,19 +93,17 @@ class Described(NamedTuple):
     words: str
 
     def accepts(self, value: Any) -> bool:
-        """Every value is accepted here."""
         return True
 
     def message(self) -> str:
-        """The description."""
         return self.words
 
     def document(self) -> str:
-        """The description."""
         return self.words
 
 
-def _quoted(value: Any) -> str:
+def quoted(value: Any) -> str:
+    """The value as the documentation writes it."""
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 

@@ -11,16 +11,9 @@ from .labels import Labels, drop_zero_weight, encode_labels
 
 
 class TrainingSet(NamedTuple):
-    """What a fit is given.
+    """What a fit is given: X (kernel values if ``precomputed``), labels and weights of all samples.
 
-    Attributes
-    ----------
-    X, labels, weights : arrays over all samples
-        Samples, classes and codes, weights.
-    kept : int array
-        The samples that are part of the fit: of positive weight, and labeled where only those count.
-    precomputed : bool
-        Whether X holds kernel values.
+    ``kept`` lists the samples that are part of the fit: of positive weight, and labeled where only those count.
     """
 
     X: Any
@@ -39,18 +32,9 @@ class TrainingSet(NamedTuple):
 def check_training_set(
     estimator: Any, X: Any, y: Any, sample_weight: Any, precomputed: bool, labeled_only: bool = False
 ) -> TrainingSet:
-    """Check samples, labels and weights; sets ``n_features_in_`` and ``feature_names_in_`` of the estimator.
+    """Check what ``fit`` is given; sets ``n_features_in_`` and ``feature_names_in_`` of the estimator.
 
-    Parameters
-    ----------
-    estimator : estimator
-        With a parameter ``unlabeled``, the marker of unlabeled samples.
-    X, y, sample_weight : array-likes
-        As given to ``fit``.
-    precomputed : bool
-        Whether X holds kernel values.
-    labeled_only : bool
-        Whether only labeled samples are part of the fit.
+    ``precomputed`` says that X holds kernel values, ``labeled_only`` that only labeled samples are part of the fit.
     """
     X = check_X(estimator, X, reset=True, precomputed=precomputed)
     labels = encode_labels(y, estimator.unlabeled)

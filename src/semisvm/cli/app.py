@@ -94,16 +94,5 @@ def info(debug: Debug = False) -> None:
 
 
 def run(argv: list[str]) -> int:
-    """Run a command without catching exceptions.
-
-    Parameters
-    ----------
-    argv : list of str
-        The arguments.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run a command without catching exceptions, and return the exit code."""
     return typer.main.get_command(app).main(args=argv, prog_name="semisvm", standalone_mode=False) or 0

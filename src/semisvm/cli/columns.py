@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,42 +53,16 @@ class RawColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A column and its kind.
-
-    Attributes
-    ----------
-    name : str
-        Its name in the file.
-    kind : str
-        "number", "boolean", "date", "category", "text", "characters" (text of a script without spaces) or "ignored".
-    values : array or list
-        Floats with NaN, or strings.
-    reason : str
-        Why it is ignored.
-    """
+    """A column and its kind: one of the table above, or "characters" for text of a script without spaces."""
 
     name: str
     kind: str
-    values: Any = None
-    reason: str = ""
+    values: Any = None  # an array of floats with NaN, or a list of strings
+    reason: str = ""  # why it is ignored
 
 
 def detect_column(name: str, raw: RawColumn, as_text: bool = False) -> Column:
-    """Find the kind of a column.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    raw : RawColumn
-        Its values.
-    as_text : bool, default=False
-        Whether the user declared it as text.
-
-    Returns
-    -------
-    Column
-    """
+    """Find the kind of a column; ``as_text`` if the user declared it as text."""
     if raw.kind == "other":
         return Column(name, "ignored", reason=f"type {raw.values}")
     if as_text:
@@ -167,16 +142,9 @@ def _boolean(cell: str) -> float | None:
     return {"true": 1.0, "false": 0.0}.get(cell.lower())
 
 
-def _plain_number(cell: str) -> float | None:
-    return float(cell) if PLAIN_NUMBER.fullmatch(cell) and not CODE.fullmatch(cell) else None
-
-
-def _grouped_number(cell: str) -> float | None:
-    return float(cell.replace(",", "")) if GROUPED_NUMBER.fullmatch(cell) and not CODE.fullmatch(cell) else None
-
-
-def _decimal_comma(cell: str) -> float | None:
-    return float(cell.replace(",", ".")) if DECIMAL_COMMA.fullmatch(cell) and not CODE.fullmatch(cell) else None
+def _number(pattern: re.Pattern, comma: str, cell: str) -> float | None:
+    """A number of a certain form, with ``comma`` in place of its commas."""
+    return float(cell.replace(",", comma)) if pattern.fullmatch(cell) and not CODE.fullmatch(cell) else None
 
 
 def _date(cell: str) -> float | None:
@@ -193,8 +161,8 @@ def _date(cell: str) -> float | None:
 
 PARSERS = (
     ("boolean", _boolean),
-    ("number", _plain_number),
-    ("number", _grouped_number),
-    ("number", _decimal_comma),
+    ("number", partial(_number, PLAIN_NUMBER, "")),
+    ("number", partial(_number, GROUPED_NUMBER, "")),
+    ("number", partial(_number, DECIMAL_COMMA, ".")),
     ("date", _date),
 )

@@ -97,21 +97,7 @@ class DelimitedTable:
         return [None if not cell.strip() or cell == marker else cell for cell in cells]
 
     def write(self, file: BinaryIO, position: int, filled: list[Any], name: str, confidence: list[float]) -> None:
-        """Write all lines with the filled target and one more column.
-
-        Parameters
-        ----------
-        file : binary file
-            The file to write to.
-        position : int
-            Position of the target.
-        filled : list
-            A label for each cell that is to be filled, None for those that stay.
-        name : str
-            Name of the column of confidences.
-        confidence : list of float
-            One per row.
-        """
+        """Write all lines, those without cells included, with the filled target and one more column."""
         raw_labels: dict[str, str] = {}
         for row in self.rows:
             raw_labels.setdefault(unquote(row[position]), row[position])

@@ -12,10 +12,11 @@ from sklearn.datasets import load_digits
 
 from ..datasets import hide_labels, make_two_gaussians
 from ..estimators import CCCPTSVM
-from .labeling import LabelRequest, LabelResult, label
+from .labeling import LabelRequest, label
 from .progress import ProgressDisplay
 
 N_DRAWS = 5
+N_TICKETS, N_LABELED = 400, 20
 TOPICS = {
     "billing": "invoice charged twice refund payment card amount month receipt bank account price plan paid fee",
     "technical": "screen crash error login password update install button page load slow device network restart app",
@@ -46,24 +47,10 @@ def error_table() -> list[str]:
     return lines
 
 
-def write_tickets(path: Path, n_rows: int = 400, n_labeled: int = 20) -> list[str]:
-    """Write generated support tickets, most of them without a topic, and return the true topics.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write.
-    n_rows : int, default=400
-        Number of tickets.
-    n_labeled : int, default=20
-        How many of them, from the top, have their topic written.
-
-    Returns
-    -------
-    list of str
-    """
+def write_tickets(path: Path) -> list[str]:
+    """Write generated support tickets, only the first ones with their topic, and return the true topics."""
     rng = random.Random(0)
-    topics = [("billing", "technical")[i % 2] for i in range(n_rows)]
+    topics = [("billing", "technical")[i % 2] for i in range(N_TICKETS)]
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["id", "message", "device", "minutes", "topic"])
@@ -72,21 +59,8 @@ def write_tickets(path: Path, n_rows: int = 400, n_labeled: int = 20) -> list[st
             rng.shuffle(words)
             device = rng.choice(("phone", "tablet", "laptop"))
             minutes = round(rng.gauss(9 if topic == "billing" else 14, 4), 1)
-            table.writerow([1000 + i, " ".join(words), device, minutes, topic if i < n_labeled else ""])
+            table.writerow([1000 + i, " ".join(words), device, minutes, topic if i < N_LABELED else ""])
     return topics
-
-
-def label_tickets(folder: Path, display: ProgressDisplay) -> tuple[LabelResult, list[str]]:
-    """Label the tickets as ``semisvm label tickets.csv --target topic`` does, and return some rows to print."""
-    source = folder / "tickets.csv"
-    truth = write_tickets(source)
-    result = label(LabelRequest(source, "topic"), display)
-    with result.output.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    filled = [i for i, row in enumerate(rows) if row["topic_confidence"] != "1"]
-    n_correct = sum(rows[i]["topic"] == truth[i] for i in filled)
-    lines = [f"{rows[i]['topic']:10s} {rows[i]['topic_confidence']}  {rows[i]['message']}" for i in filled[:5]]
-    return result, [*lines, "", f"{n_correct} of the {len(filled)} filled topics are correct."]
 
 
 def demo_report(display: ProgressDisplay) -> list[str]:
@@ -94,8 +68,15 @@ def demo_report(display: ProgressDisplay) -> list[str]:
     display.begin("supervised and semi-supervised models")
     lines = error_table()
     with tempfile.TemporaryDirectory(prefix="semisvm-demo-") as folder:
-        result, rows = label_tickets(Path(folder), display)
-    n_given, n_filled = result.given.total(), result.filled.total()
+        source = Path(folder) / "tickets.csv"
+        truth = write_tickets(source)
+        result = label(LabelRequest(source, "topic"), display)
+        with result.output.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    filled = [i for i, row in enumerate(rows) if row["topic_confidence"] != "1"]
+    n_correct = sum(rows[i]["topic"] == truth[i] for i in filled)
     command = "semisvm label tickets.csv --target topic"
-    lines += ["", f"{command}    ({n_given} of {n_given + n_filled} generated tickets labeled)", ""]
-    return [*lines, *rows, f"The supervised model would fill {result.n_different} of them differently."]
+    lines += ["", f"{command}    ({N_LABELED} of {N_TICKETS} generated tickets labeled)", ""]
+    lines += [f"{rows[i]['topic']:10s} {rows[i]['topic_confidence']}  {rows[i]['message']}" for i in filled[:5]]
+    lines += ["", f"{n_correct} of the {len(filled)} filled topics are correct."]
+    return [*lines, f"The supervised model would fill {result.n_different} of them differently."]

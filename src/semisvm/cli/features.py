@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .columns import Column
 
@@ -28,11 +29,8 @@ class TotalVarianceScaler(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> TotalVarianceScaler:
         """Compute the total variance."""
-        if sparse.issparse(X):
-            mean = np.asarray(X.mean(axis=0)).ravel()
-            total = float(np.asarray(X.multiply(X).mean(axis=0)).sum() - mean @ mean)
-        else:
-            total = float(np.var(X, axis=0).sum())
+        variances = mean_variance_axis(X, axis=0)[1] if sparse.issparse(X) else np.var(X, axis=0)
+        total = variances.sum()
         self.scale_ = np.sqrt(total) if total > 1e-12 else 1.0
         return self
 
@@ -46,15 +44,6 @@ def build_transformer(columns: list[Column]) -> ColumnTransformer:
 
     Blocks of numbers, categories and text are scaled to a total variance of one each if there are several; a single
     block is not scaled. Text alone stays sparse.
-
-    Parameters
-    ----------
-    columns : list of Column
-        Those in use.
-
-    Returns
-    -------
-    ColumnTransformer
     """
     blocks = {block: [i for i, c in enumerate(columns) if c.kind in kinds] for block, kinds in BLOCKS.items()}
     blocks = {block: positions for block, positions in blocks.items() if positions}

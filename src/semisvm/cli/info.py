@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import sys
 from importlib.metadata import version
@@ -10,16 +11,16 @@ from numba.core.dispatcher import Dispatcher
 
 from .. import __version__
 from ..spaces import memory_limit
-from .methods import methods, summary
+from .methods import methods
 
 
 def info_report() -> list[str]:
     """The lines of ``semisvm info``."""
     lines = [f"semisvm {__version__}, Python {platform.python_version()}"]
     lines += [f"  {name:14s}{version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba")]
-    by_name = methods()
-    width = max(map(len, by_name)) + 2
-    lines += ["", "Methods (--method)", *(f"  {name:{width}s}{summary(cls)}" for name, cls in by_name.items())]
+    summaries = {name: (inspect.getdoc(cls) or "").partition("\n")[0] for name, cls in methods().items()}
+    width = max(map(len, summaries)) + 2
+    lines += ["", "Methods (--method)", *(f"  {name:{width}s}{text}" for name, text in summaries.items())]
     lines += ["", f"Cache of compiled functions: {_numba_cache()}"]
     limit = f"{memory_limit() / 2**30:.1f} GiB"
     return [*lines, f"Memory limit of kernel matrices: {limit} (set SEMISVM_MEMORY, in bytes, to change it)"]

@@ -43,53 +43,21 @@ class LabelRequest:
 
 @dataclass
 class LabelResult:
-    """What was filled and written.
-
-    Attributes
-    ----------
-    output : Path
-        The file written.
-    target : str
-        Name of the target.
-    estimator : object or None
-        The fitted estimator; None if there was nothing to fill.
-    given, filled : Counter
-        Rows by class.
-    columns : list of Column
-        All columns but the target.
-    n_different : int or None
-        Number of filled labels that the supervised model predicts differently; None without such a model.
-    confidence : array
-        Of the filled rows.
-    notes : list of str
-        Further notes and warnings.
-    """
+    """What was filled and written."""
 
     output: Path
     target: str = ""
-    estimator: Any = None
-    given: Counter = field(default_factory=Counter)
+    estimator: Any = None  # fitted, or None if there was nothing to fill
+    given: Counter = field(default_factory=Counter)  # rows by class
     filled: Counter = field(default_factory=Counter)
-    columns: list[Column] = field(default_factory=list)
-    n_different: int | None = None
-    confidence: np.ndarray = field(default_factory=lambda: np.ones(0))
+    columns: list[Column] = field(default_factory=list)  # all but the target
+    n_different: int | None = None  # filled labels that the supervised model predicts differently, if there is one
+    confidence: np.ndarray = field(default_factory=lambda: np.ones(0))  # of the filled rows
     notes: list[str] = field(default_factory=list)
 
 
 def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:
-    """Fill the empty cells of a column and write the table.
-
-    Parameters
-    ----------
-    request : LabelRequest
-        The arguments and options.
-    display : ProgressDisplay
-        Shows the stages and iterations.
-
-    Returns
-    -------
-    LabelResult
-    """
+    """Fill the empty cells of a column and write the table."""
     cls = find_method(request.method)
     check_input(request.source)
     result = LabelResult(output_path(request.source, request.output, request.force))
@@ -101,7 +69,7 @@ def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:
     result.given = Counter(v for v in labels if v is not None)
     filled, confidence = [None] * len(labels), np.ones(len(labels))
     if None in labels:
-        result.notes += check_labels(result.target, labels)
+        result.notes += check_labels(result.target, result.given, len(labels))
         display.begin("preparing features")
         estimator = result.estimator = _new_estimator(request, cls, sorted(result.given), display)
         with warnings.catch_warnings(record=True) as caught, display.iterations():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 
 from ..estimators import ESTIMATORS
@@ -11,31 +10,15 @@ from . import InputError
 
 
 def short_name(class_name: str) -> str:
-    """CCCPTSVM is cccp, RampSVM ramp, MultiSwitchTSVM multi-switch, SwitchingLSSVM switching-ls.
-
-    Parameters
-    ----------
-    class_name : str
-        Name of an estimator.
-
-    Returns
-    -------
-    str
-    """
+    """Name of an estimator on the command line: CCCPTSVM is cccp, RampSVM ramp, SwitchingLSSVM switching-ls."""
     base = re.sub(r"(?<=.)(TSVM|SVM)$", "", class_name)
     base = re.sub(r"(?<=[A-Za-z])LS$", "-LS", base)
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", base).lower()
 
 
-def methods(registry: dict[str, type] | None = None) -> dict[str, type]:
-    """Estimators by their short name.
-
-    Parameters
-    ----------
-    registry : dict, optional
-        Estimators by class name; ``ESTIMATORS`` and ``WRAPPERS`` if None.
-    """
-    return {short_name(name): cls for name, cls in ((ESTIMATORS | WRAPPERS) if registry is None else registry).items()}
+def methods() -> dict[str, type]:
+    """All estimators by their short name."""
+    return {short_name(name): cls for name, cls in (ESTIMATORS | WRAPPERS).items()}
 
 
 def find_method(name: str) -> type:
@@ -49,8 +32,3 @@ def find_method(name: str) -> type:
         if normalized(name) in (normalized(short), normalized(cls.__name__)):
             return cls
     raise InputError(f"--method {name} is not known; pass one of {', '.join(by_name)} (semisvm info describes them).")
-
-
-def summary(cls: type) -> str:
-    """The first line of a docstring."""
-    return (inspect.getdoc(cls) or "").partition("\n")[0]

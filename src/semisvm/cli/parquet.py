@@ -90,7 +90,7 @@ class ParquetTable:
         return [None if v is None or (isinstance(v, str) and not v.strip()) or str(v) == marker else v for v in values]
 
     def write(self, file: BinaryIO, position: int, filled: list[Any], name: str, confidence: list[float]) -> None:
-        """Write all rows with the filled target and one more column, as ``DelimitedTable.write`` does."""
+        """Write all rows with the filled target and one more column."""
         field, column = self.table.schema.field(position), self._decoded(position)
         values = [old if new is None else new for old, new in zip(column.to_pylist(), filled)]
         target = pa.array(values, type=column.type)

@@ -32,7 +32,21 @@ class Table(Protocol):
         """The values of the target, None where it is unlabeled."""
 
     def write(self, file: BinaryIO, position: int, filled: list[Any], name: str, confidence: list[float]) -> None:
-        """Write all rows with the filled target and one more column."""
+        """Write all rows with the filled target and one more column.
+
+        Parameters
+        ----------
+        file : binary file
+            The file to write to.
+        position : int
+            Position of the target.
+        filled : list
+            A label for each cell that is to be filled, None for those that stay.
+        name : str
+            Name of the column of confidences.
+        confidence : list of float
+            One per row.
+        """
 
 
 def format_of(path: Path) -> str | None:
@@ -54,22 +68,17 @@ def check_input(path: Path) -> None:
 
 
 def read_table(path: Path, encoding: str | None = None, target: str | None = None) -> Table:
-    """Read a file in the format of its extension.
+    """Read a file that passed ``check_input``.
 
     Parameters
     ----------
     path : Path
-        A file that ends in .csv, .tsv, .parquet or .pq.
+        The file.
     encoding : str, optional
         Encoding of a CSV file; None is UTF-8.
     target : str, optional
         A column that the table should have; helps to find the delimiter.
-
-    Returns
-    -------
-    Table
     """
-    check_input(path)
     table: Table
     try:
         if format_of(path) == "Parquet":
@@ -86,19 +95,7 @@ def read_table(path: Path, encoding: str | None = None, target: str | None = Non
 
 
 def find_column(table: Table, name: str | None, option: str, file_name: str) -> int:
-    """Position of a named column.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    name : str or None
-        The value of the option.
-    option : str
-        The option, such as ``--target``.
-    file_name : str
-        Name of the file.
-    """
+    """Position of the column that an option such as ``--target`` names; refused if it is missing or ambiguous."""
     positions = [i for i, found in enumerate(table.names) if found == name]
     if len(positions) == 1:
         return positions[0]

@@ -34,17 +34,7 @@ def print_lines(lines: list[str]) -> None:
 
 
 def label_report(result: LabelResult) -> list[str]:
-    """Rows by class, the difference from the supervised model, the columns by kind, and the file written.
-
-    Parameters
-    ----------
-    result : LabelResult
-        What was done.
-
-    Returns
-    -------
-    list of str
-    """
+    """Rows by class, the difference from the supervised model, the columns by kind, and the file written."""
     target, n_given, n_filled = result.target, result.given.total(), result.filled.total()
     if not n_filled:
         lines = [f"{target}: no row is unlabeled, all {n_given:,} rows have a label, with confidence 1"]

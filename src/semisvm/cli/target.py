@@ -13,24 +13,10 @@ from . import InputError
 MAX_DISTINCT_LABELS = 10  # more labels than that, all distinct, cannot be classes
 
 
-def check_labels(name: str, values: list[Any]) -> list[str]:
-    """Refuse a target without classes.
-
-    Parameters
-    ----------
-    name : str
-        Name of the target.
-    values : list
-        Its values, None where the cell is empty.
-
-    Returns
-    -------
-    list of str
-        A note about classes that differ only in blanks and capitals.
-    """
-    given = Counter(v for v in values if v is not None)
+def check_labels(name: str, given: Counter, n_rows: int) -> list[str]:
+    """Refuse a target without classes; returns notes about classes that differ only in blanks and capitals."""
     if not given:
-        raise InputError(f"all {len(values):,} cells of the target {name!r} are empty; label some rows of every class.")
+        raise InputError(f"all {n_rows:,} cells of the target {name!r} are empty; label some rows of every class.")
     if len(given) == 1:
         raise InputError(
             f"the target {name!r} holds only one class, {next(iter(given))!r}; label rows of a second class as well."
@@ -47,15 +33,7 @@ def check_labels(name: str, values: list[Any]) -> list[str]:
 
 
 def parse_balance(text: str, classes: list[Any]) -> float | dict[Any, float]:
-    """The share of the second class, or shares by class, as estimators take them.
-
-    Parameters
-    ----------
-    text : str
-        ``0.3`` or ``ham=0.7,spam=0.3``.
-    classes : list
-        The classes in their order.
-    """
+    """The share of the second class (``0.3``) or of all classes (``ham=0.7,spam=0.3``), as estimators take them."""
     balance = _shares_by_class(text, classes) if "=" in text else _share_of_second_class(text, classes)
     if balance is None:
         usage = ",".join(f"{c}={1 / len(classes):.2g}" for c in classes[:5]) + (",..." if len(classes) > 5 else "")

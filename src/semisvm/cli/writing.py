@@ -14,7 +14,7 @@ from .reading import format_of
 
 
 def output_path(source: Path, requested: Path | None, force: bool) -> Path:
-    """The path to write to, refused if it cannot be written.
+    """The path to write to, refused if it cannot be written; links are resolved, so that a link stays one.
 
     Parameters
     ----------
@@ -24,11 +24,6 @@ def output_path(source: Path, requested: Path | None, force: bool) -> Path:
         The value of ``--output``; None is ``<name>.labeled.<extension>`` beside the input.
     force : bool
         Whether an existing file may be replaced.
-
-    Returns
-    -------
-    Path
-        With links resolved, so that a link stays one.
     """
     named = requested or source.with_name(f"{source.stem}.labeled{source.suffix}")
     path = Path(os.path.realpath(named))
@@ -57,12 +52,7 @@ def output_path(source: Path, requested: Path | None, force: bool) -> Path:
 def atomic_file(path: Path, force: bool) -> Iterator[BinaryIO]:
     """A file that appears under its name when it is complete and on disk, and not at all after an error.
 
-    Parameters
-    ----------
-    path : Path
-        The name.
-    force : bool
-        Whether an existing file may be replaced.
+    With ``force`` an existing file is replaced.
     """
     temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")  # named first: always removed below
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._validation import TrainingSet
 from ..solution import Solution
 from ..spaces import Features, Gram, MappedFeatures, Space
 
@@ -22,35 +24,28 @@ REMAINING = {
 }
 
 
-def copy_solutions(estimator: Any, solutions: list[Solution], space: Space, X: Any, kept: np.ndarray) -> None:
-    """Set the fitted attributes: of one binary problem as they are, of several as lists or arrays.
+def one_or_all(values: list, collect: Callable[[list], Any] = np.array) -> Any:
+    """The value of a single binary problem, or the collection of those of several."""
+    return values[0] if len(values) == 1 else collect(values)
 
-    Parameters
-    ----------
-    estimator : BaseSVM
-        Whose attributes are set.
-    solutions, space : list of Solution, Space
-        The solutions of the binary problems, and their space.
-    X, kept : array or CSR, int array
-        All samples, and those that were part of the fit.
-    """
+
+def copy_solutions(estimator: Any, solutions: list[Solution], space: Space, data: TrainingSet) -> None:
+    """Set the fitted attributes: of one binary problem as they are, of several as lists or arrays."""
     paths = [np.array([row["objective"] for row in s.trace] or [s.objective]) for s in solutions]
-    one = len(solutions) == 1
-    estimator.objective_ = solutions[0].objective if one else np.array([s.objective for s in solutions])
-    estimator.objective_path_ = paths[0] if one else paths
-    estimator.certificate_ = solutions[0].certificate if one else [s.certificate for s in solutions]
+    estimator.objective_ = one_or_all([s.objective for s in solutions])
+    estimator.objective_path_ = one_or_all(paths, list)
+    estimator.certificate_ = one_or_all([s.certificate for s in solutions], list)
     estimator.converged_ = all(s.status == "converged" for s in solutions)
-    estimator.n_iter_ = solutions[0].n_iter if one else np.array([s.n_iter for s in solutions])
-    estimator.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
+    estimator.n_iter_ = one_or_all([s.n_iter for s in solutions])
+    estimator.trace_ = one_or_all([s.trace for s in solutions], list)
     estimator.intercept_ = np.array([s.intercept for s in solutions])
     estimator._interrupted_ = any(s.status == "interrupted" for s in solutions)
     for name in ("coef_", "support_vectors_", "support_", "dual_coef_"):
         estimator.__dict__.pop(name, None)  # of an earlier fit in another space
     if isinstance(space, MappedFeatures):
-        _copy_landmarks(estimator, solutions, space, kept)
+        _copy_landmarks(estimator, solutions, space, data.kept)
         return
-    active = np.array([np.count_nonzero(s.multipliers) for s in solutions])
-    estimator.n_active_ = int(active[0]) if one else active
+    estimator.n_active_ = one_or_all([int(np.count_nonzero(s.multipliers)) for s in solutions])
     if isinstance(space, Features):
         estimator.coef_ = np.array([s.coef for s in solutions])
         if solutions[0].dual is None:  # w is not a combination of samples
@@ -58,16 +53,15 @@ def copy_solutions(estimator: Any, solutions: list[Solution], space: Space, X: A
     dual = np.array([s.dual for s in solutions])
     support = np.flatnonzero(dual.any(axis=0))
     estimator.dual_coef_ = dual[:, support]
-    estimator.support_ = kept[support]
+    estimator.support_ = data.kept[support]
     if isinstance(space, Gram) and not space.precomputed:
-        estimator.support_vectors_ = X[estimator.support_]
+        estimator.support_vectors_ = data.X[estimator.support_]
 
 
 def _copy_landmarks(estimator: Any, solutions: list[Solution], space: MappedFeatures, kept: np.ndarray) -> None:
     """With features of landmarks, these are what a new sample is compared with."""
     estimator.dual_coef_ = np.array([space.landmark_coef(s.coef) for s in solutions])
-    count = estimator.dual_coef_.shape[1]
-    estimator.n_active_ = count if len(solutions) == 1 else np.full(len(solutions), count)
+    estimator.n_active_ = one_or_all([len(coef) for coef in estimator.dual_coef_])
     if space.support is not None:
         estimator.support_ = kept[space.support]
     if space.landmarks is not None:

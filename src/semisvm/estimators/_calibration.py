@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model_selection.splits import folds_of_distinct_samples
 from ..multiclass import fit_slope, pairs
-from .problems import BinaryProblems
+from .problems import BinaryProblems, ProblemSettings, prepare
 
 N_FOLDS = 5
 
@@ -37,32 +37,34 @@ class LazySlope:
         return {"_value": self.compute(), "_compute": None}
 
 
-def calibrate(problems: BinaryProblems, X: Any, codes: np.ndarray, weights: np.ndarray) -> float:
+def calibrate(
+    settings: ProblemSettings,
+    classes: np.ndarray,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    problems: BinaryProblems | None = None,
+) -> float:
     """The slope from scores of labeled samples, held out fold by fold.
 
-    Parameters
-    ----------
-    problems : BinaryProblems
-        Of the samples.
-    X, codes, weights : arrays
-        The samples, positions of their classes and weights.
+    ``settings`` hold C and gamma as numbers; ``problems`` are those of the fit, if they are still there.
     """
-    precomputed = problems.kernel.name == "precomputed"
+    precomputed = settings.kernel.name == "precomputed"
     contents = np.sort(X, axis=1) if precomputed else X  # kernel values of a sample, whatever their order
     folds = folds_of_distinct_samples(contents, codes, N_FOLDS)
-    n_classes = len(problems.classes)
+    n_classes = len(classes)
     if any(len(np.unique(folds[codes == c])) < 2 for c in range(n_classes)):
         warnings.warn(
-            f"{problems.settings.name}: a class has one labeled sample (not counting equal ones), which cannot be held "
+            f"{settings.name}: a class has one labeled sample (not counting equal ones), which cannot be held "
             "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two samples of each class or more.",
-            stacklevel=5,
+            stacklevel=4,
         )
         return 1.0
     groups = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
+    problems = problems or prepare(settings, classes, X, codes, weights)
     scores = problems.held_out_scores(codes, weights, groups)
     held = folds >= 0
-    multiclass = problems.settings.multiclass
-    return fit_slope(*_score_columns(scores[held], codes[held], weights[held], n_classes, multiclass))
+    return fit_slope(*_score_columns(scores[held], codes[held], weights[held], n_classes, settings.multiclass))
 
 
 def _score_columns(
@@ -72,7 +74,7 @@ def _score_columns(
     if n_classes > 2 and multiclass == "ovr":
         return scores, truth, weights
     parts = []
-    for column, (i, j) in enumerate([(0, 1)] if n_classes == 2 else pairs(n_classes)):
+    for column, (i, j) in enumerate(pairs(n_classes)):
         of_pair = (truth == i) | (truth == j)
         f = 0.5 * scores[of_pair, column]
         parts.append((np.column_stack([-f, f]), (truth[of_pair] == j).astype(int), weights[of_pair]))

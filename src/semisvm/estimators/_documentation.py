@@ -1,7 +1,7 @@
 """Docstrings and signatures of estimators, from their declared parameters and the attributes that all of them have.
 
-``{parameters}`` in a docstring stands for the entries of the Parameters section, ``{attributes}`` for those of the
-attributes that the class shares with others.
+``{parameters}`` in a docstring stands for the Parameters section, ``{attributes}`` for the beginning of the Attributes
+section: the attributes that the class shares with others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import textwrap
 from dataclasses import Field, fields
-from typing import Any
+
+from .._validation.parameters import quoted
 
 WIDTH = 114
 LAST = [  # parameters that all classes document in this order, after their own
@@ -49,10 +50,12 @@ def complete_docstring(cls: type) -> str | None:
     if not doc or "{parameters}" not in doc:
         return doc
     doc = inspect.cleandoc(doc)
-    doc = doc.replace("{parameters}", "\n".join(_parameter_entry(one) for one in ordered_parameters(cls)))
+    parameters = [_parameter_entry(one) for one in ordered_parameters(cls)]
     own = doc.partition("{attributes}")[2]
-    shared = [name for name in ATTRIBUTES if f"\n{name} :" not in own and _has_attribute(cls, name)]
-    return doc.replace("{attributes}", "\n".join(_entry(name, *ATTRIBUTES[name]) for name in shared))
+    names = [name for name in ATTRIBUTES if f"\n{name} :" not in own]
+    shared = [_entry(name, *ATTRIBUTES[name]) for name in names if name != "supervised_" or hasattr(cls, name)]
+    doc = doc.replace("{parameters}", "\n".join(["Parameters", "----------", *parameters]))
+    return doc.replace("{attributes}", "\n".join(["Attributes", "----------", *shared]))
 
 
 def ordered_parameters(cls: type) -> list[Field]:
@@ -76,17 +79,9 @@ def documented_signature(cls: type) -> inspect.Signature:
     return inspect.Signature([one.replace(annotation=inspect.Parameter.empty) for one in own])
 
 
-def _has_attribute(cls: type, name: str) -> bool:
-    return name != "supervised_" or hasattr(cls, "supervised_")
-
-
 def _parameter_entry(one: Field) -> str:
     kinds = " or ".join(spec.document() for spec in one.metadata["specs"])
-    return _entry(one.name, f"{kinds}, default={_quoted(one.default)}", one.metadata["doc"])
-
-
-def _quoted(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return _entry(one.name, f"{kinds}, default={quoted(one.default)}", one.metadata["doc"])
 
 
 def _entry(name: str, kind: str, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..losses import SquaredHinge
 from ._semi_supervised import SemiSupervisedSVM
 from .base import BaseSVM
-from .parameters import ToleranceParameters
+from .parameters import CountBalanceParameters, EqualCostParameters, InterceptParameters, ToleranceParameters
 from .svm import SVM
 
 
@@ -16,3 +16,7 @@ class HingeTSVM(ToleranceParameters, SemiSupervisedSVM):
         squared = isinstance(self._formulation().labeled, SquaredHinge)
         loss = "squared_hinge" if squared else "hinge"
         return SVM(**self._shared_parameters(SVM), loss=loss, tol=min(self.tol, 1e-3))
+
+
+class HingeLabelsTSVM(EqualCostParameters, InterceptParameters, CountBalanceParameters, HingeTSVM):
+    """Minimizes over labels with a fixed share of positive ones."""

@@ -10,7 +10,6 @@ from ._semi_supervised import SemiSupervisedSVM
 from .base import BaseSVM
 from .parameters import (
     APPROXIMATIONS,
-    FEATURES_DOC,
     NONE,
     ApproximationParameters,
     ToleranceParameters,
@@ -25,7 +24,13 @@ from .s3vm import S3VM
 class FeaturesTSVM(ApproximationParameters, SemiSupervisedSVM):
     """Works on X itself, or on features that stand for a kernel."""
 
-    approximation: str | None = parameter("auto", Options(APPROXIMATIONS), doc=FEATURES_DOC)
+    approximation: str | None = parameter(
+        "auto",
+        Options(APPROXIMATIONS),
+        doc="A kernel other than the linear one is turned into features: None keeps all kernel principal components, "
+        '"kernel_pca" the first ``n_components``, "nystroem" those of as many landmarks; "auto" is "kernel_pca" up to '
+        '3,000 samples, then "nystroem". The linear kernel needs none and takes sparse X as it is.',
+    )
     random_state: Any = random_state_parameter("For landmarks.")
 
 

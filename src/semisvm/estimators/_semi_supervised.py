@@ -9,29 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import TrainingSet
+from .._validation import TrainingSet, copy_if_shared
 from .base import BaseSVM
 from .parameters import (
     BalanceParameters,
     CountBalanceParameters,
+    EqualCostParameters,
     InterceptParameters,
     KernelParameters,
     MulticlassParameters,
+    Parametrized,
     cost_parameter,
+    gamma_parameter,
     unlabeled_cost_parameter,
 )
 from .problems import UnlabeledSettings
-
-FEW_LABELS, MANY_LABELS = 20, 50
-FEWER_WITH_LABELS_DOC = (
-    "10 up to 20 labels, 1 from 50 on and in between linear in logarithms, divided by the total variance of the "
-    "features"
-)
-
-
-def fewer_with_labels(n_labeled: float) -> float:
-    """10 up to ``FEW_LABELS`` labels, 1 from ``MANY_LABELS`` on, linear in logarithms between them."""
-    return float(10.0 ** np.interp(np.log(max(n_labeled, 1.0)), np.log([FEW_LABELS, MANY_LABELS]), [1.0, 0.0]))
 
 
 class SemiSupervisedSVM(BalanceParameters, BaseSVM):
@@ -41,13 +33,14 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
         default="auto", auto="10 divided by the total variance of the features", kw_only=False
     )
     C_unlabeled: float | None = unlabeled_cost_parameter("C l/u")
+    gamma: float | str = gamma_parameter("median")
 
     _auto_C: ClassVar[float] = 10.0
-    _c_unlabeled_is_c: ClassVar[bool] = False  # whether C_unlabeled=None is C rather than C l/u
 
     def _unlabeled_settings(self) -> UnlabeledSettings:
         balance_tol = self.balance_tol if isinstance(self, CountBalanceParameters) else 0.0
-        return UnlabeledSettings(self.C_unlabeled, self._c_unlabeled_is_c, self.balance, balance_tol)
+        default_is_C = isinstance(self, EqualCostParameters)
+        return UnlabeledSettings(self.C_unlabeled, default_is_C, self.balance, balance_tol)
 
     @abstractmethod
     def _supervised_counterpart(self) -> BaseSVM:
@@ -64,7 +57,8 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
     def _keep_training_set(self, data: TrainingSet) -> None:
         labeled = np.flatnonzero(data.labels.is_labeled)
         y = data.labels.classes[data.labels.codes[labeled]]
-        self._labeled_ = labeled, data.take(labeled), y, data.weights[labeled]
+        X = copy_if_shared(data.take(labeled), data.X)
+        self._labeled_ = labeled, X, y, data.weights[labeled]
         self.__dict__.pop("_supervised_", None)
 
     @property
@@ -81,3 +75,17 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
                 counterpart.feature_names_in_ = self.feature_names_in_
             self._supervised_ = counterpart
         return self._supervised_
+
+
+class CostByLabels(Parametrized):
+    """The fewer labels, the higher C="auto"."""
+
+    C: float | str = cost_parameter(
+        default="auto",
+        auto="10 up to 20 labels, 1 from 50 on and in between linear in logarithms, divided by the total variance of "
+        "the features",
+        kw_only=False,
+    )
+
+    def _robust_C(self, n_labeled: float) -> float:
+        return float(10.0 ** np.interp(np.log(max(n_labeled, 1.0)), np.log([20, 50]), [1.0, 0.0]))

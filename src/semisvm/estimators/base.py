@@ -9,15 +9,17 @@ Estimators hold no mathematics.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Labels, TrainingSet, check_training_set, check_X, copy_if_shared
-from ..multiclass import couple, n_binary_tasks, sigmoid, softmax
+from .._validation import TrainingSet, check_training_set, check_X, copy_if_shared
+from ..multiclass import couple, n_binary_tasks
 from ..solution import Solution
 from ..spaces import Kernel, kernels
 from ..spaces.prediction import kernel_scores, linear_scores
@@ -32,7 +34,7 @@ from .parameters import (
     MulticlassParameters,
     RunParameters,
 )
-from .problems import BinaryProblems, Formulation, ProblemSettings, Resolved, UnlabeledSettings, prepare
+from .problems import Formulation, ProblemSettings, UnlabeledSettings, prepare
 from .progress import CallbackSupportMixin, Progress, with_callbacks
 
 
@@ -126,47 +128,34 @@ class BaseSVM(
             print_memory(problems.space)
         with Progress(self, n_binary_tasks(self.multiclass, len(self.classes_))) as progress:
             solutions = problems.solve(codes, weights, progress)
-        copy_solutions(self, solutions, problems.space, data.X, data.kept)
+        copy_solutions(self, solutions, problems.space, data)
         warn_if_unfinished(self, solutions)
         self._copy_details(solutions)
-        self._slope_ = LazySlope(partial(self._calibrate, settings, copy_if_shared(X, given), codes, weights))
+        resolved = replace(settings, C=self.C_, gamma=self.gamma_)
+        self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, copy_if_shared(X, given), codes, weights))
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
             self._slope_.compute(problems)  # the coupled decision needs it
-        self._fill_labels(solutions, data.X, data.kept, data.labels)
+        self._fill_labels(solutions, data)
         self._keep_training_set(data)
         return self
 
     def _keep_training_set(self, data: TrainingSet) -> None:
         """Keep what ``supervised_`` will be fitted to, where a class has it."""
 
-    def _calibrate(
-        self,
-        settings: ProblemSettings,
-        X: Any,
-        codes: np.ndarray,
-        weights: np.ndarray,
-        problems: BinaryProblems | None = None,
-    ) -> float:
-        """The slope of the probabilities; the binary problems are stated anew if they are no longer there."""
-        if problems is None:
-            resolved = Resolved(self._kernel_, self.C_)
-            problems = prepare(settings, self.classes_, X, codes, weights, resolved)
-        return calibrate(problems, X, codes, weights)
-
     def _copy_details(self, solutions: list[Solution]) -> None:
         """Set attributes that only some classes have."""
 
-    def _fill_labels(self, solutions: list[Solution], X: Any, kept: np.ndarray, labels: Labels) -> None:
+    def _fill_labels(self, solutions: list[Solution], data: TrainingSet) -> None:
         """``transduction_``: given labels, then those that the method found, then predictions."""
-        codes = np.empty(X.shape[0], dtype=int)
+        codes = data.labels.codes.copy()
         if len(solutions) == 1:
-            codes[kept] = solutions[0].labels > 0
+            codes[data.kept] = solutions[0].labels > 0
         else:
-            codes[kept] = _winner(self._couple(np.column_stack([s.scores for s in solutions])))
-        outside = np.setdiff1d(np.arange(X.shape[0]), kept, assume_unique=True)
+            codes[data.kept] = _winner(self._couple(np.column_stack([s.scores for s in solutions])))
+        outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
         if len(outside):
-            codes[outside] = _winner(self._couple(self._scores(X[outside])))
-        self.transduction_ = self.classes_[np.where(labels.is_labeled, labels.codes, codes)]
+            codes[outside] = _winner(self._couple(self._scores(data.X[outside])))
+        self.transduction_ = self.classes_[np.where(data.labels.is_labeled, data.labels.codes, codes)]
 
     # ---------------------------------------------------------------- new samples
 
@@ -187,7 +176,7 @@ class BaseSVM(
         if len(self.classes_) == 2 or self.multiclass == "ovr":
             return scores
         slope = self._slope_.compute() if self.coupling != "pwc1" else 1.0
-        return couple(sigmoid(scores, slope), len(self.classes_), self.coupling)
+        return couple(expit(slope * scores), len(self.classes_), self.coupling)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of new samples.
@@ -218,7 +207,7 @@ class BaseSVM(
         -------
         array of shape (m,)
         """
-        scores = self._checked_scores(X)
+        scores = self._checked_scores(X)  # before classes_ is read: refuses an unfitted estimator
         return self.classes_[_winner(self._couple(scores))]
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -240,9 +229,9 @@ class BaseSVM(
         """
         scores = self._checked_scores(X)
         if len(self.classes_) == 2:
-            positive = sigmoid(scores[:, 0], self._slope_.compute())
+            positive = expit(self._slope_.compute() * scores[:, 0])
             return np.column_stack([1.0 - positive, positive])
-        return softmax(scores, self._slope_.compute()) if self.multiclass == "ovr" else self._couple(scores)
+        return softmax(self._slope_.compute() * scores, axis=1) if self.multiclass == "ovr" else self._couple(scores)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,12 +21,8 @@ class CCCPTSVM(MeanBalanceParameters, HingeTSVM):
     the margin, to whichever side they are on; those with :math:`|f| < -s` have no influence. The article counts each
     unlabeled sample twice, which adds the constant :math:`C^* u (1-s)` to its objective.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     certificate_ : Certificate
         Of kind "stationary": the violation of the conditions of a stationary point.

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from .._validation import Options
 from ..losses import Hinge, SquaredHinge, SymmetricHinge, SymmetricSquaredHinge
 from ..solvers import BranchBound, LowRankRelaxation
-from ._hinge import HingeTSVM
-from .parameters import (
-    CountBalanceParameters,
-    InterceptParameters,
-    limit_parameter,
-    parameter,
-    random_state_parameter,
-    tol_parameter,
-    unlabeled_cost_parameter,
-)
+from ._hinge import HingeLabelsTSVM
+from .parameters import limit_parameter, parameter, random_state_parameter, tol_parameter
 from .problems import Formulation
 
 
-class ExactTSVM(InterceptParameters, CountBalanceParameters, HingeTSVM):
-    """Costs as the exact methods have them."""
-
-    C_unlabeled: float | None = unlabeled_cost_parameter("C")
-
-    _c_unlabeled_is_c: ClassVar[bool] = True
-
-
-class BranchBoundTSVM(ExactTSVM):
+class BranchBoundTSVM(HingeLabelsTSVM):
     r"""Transductive SVM to the optimum, by branch and bound.
 
     Minimizes over f and the labels of the unlabeled samples
@@ -40,12 +24,8 @@ class BranchBoundTSVM(ExactTSVM):
     incumbent. Where the classes are clusters, hundreds of unlabeled samples take seconds; where they overlap, a limit
     ends the search, and ``certificate_`` says how far below the best objective can be.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     trace_ : list of dict
         Several times a second: objective of the incumbent, bound, nodes and pivots so far.
@@ -63,8 +43,7 @@ class BranchBoundTSVM(ExactTSVM):
     >>> from semisvm import BranchBoundTSVM
     >>> from semisvm.datasets import hide_labels
     >>> X, y = make_moons(100, noise=0.05, random_state=0)
-    >>> partly = hide_labels(y, 2, random_state=0)
-    >>> model = BranchBoundTSVM(C=10.0, gamma=2.0, random_state=0).fit(X, partly)
+    >>> model = BranchBoundTSVM(C=10.0, gamma=2.0, random_state=0).fit(X, hide_labels(y, 2, random_state=0))
     >>> model.converged_, bool(model.certificate_.gap < 1e-5 * model.objective_)
     (True, True)
     >>> float((model.transduction_ != y).mean())
@@ -80,7 +59,7 @@ class BranchBoundTSVM(ExactTSVM):
         return Formulation(SquaredHinge(), SymmetricSquaredHinge(), solver)
 
 
-class SDPTSVM(ExactTSVM):
+class SDPTSVM(HingeLabelsTSVM):
     r"""Transductive SVM by semidefinite relaxation, in coordinates of low rank.
 
     Minimizes over f and the labels of the unlabeled samples
@@ -94,12 +73,8 @@ class SDPTSVM(ExactTSVM):
     bound. A thousand samples take a fraction of a minute, memory grows with their square. The bound is loose where
     samples are many and classes overlap.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     objective_, objective_path_ : float, array
         The objective at ``transduction_`` at the end, and before that the value of the relaxation.
@@ -120,8 +95,7 @@ class SDPTSVM(ExactTSVM):
     >>> from semisvm import SDPTSVM
     >>> from semisvm.datasets import hide_labels, make_two_gaussians
     >>> X, y = make_two_gaussians(100, random_state=0)
-    >>> partly = hide_labels(y, 20, random_state=0)
-    >>> model = SDPTSVM(C=0.1, random_state=0).fit(X, partly)
+    >>> model = SDPTSVM(C=0.1, random_state=0).fit(X, hide_labels(y, 20, random_state=0))
     >>> bool(0 < model.certificate_.lower_bound < model.objective_)
     True
     """

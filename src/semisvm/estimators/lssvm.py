@@ -14,7 +14,6 @@ from .parameters import (
     NONE,
     ApproximationParameters,
     InterceptParameters,
-    gamma_parameter,
     max_time_parameter,
     parameter,
     random_state_parameter,
@@ -30,12 +29,8 @@ class LSSVM(InterceptParameters, ApproximationParameters, BaseSVM):
     coefficient, :math:`\alpha_i = C (y_i - f(x_i))`. One factorization serves all classes, and the held-out scores
     behind ``predict_proba`` come from it in closed form. Unlabeled samples are left out.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     certificate_ : Certificate
         Of kind "kkt": how far f is from solving the system; lower bound and duality gap.
@@ -58,7 +53,6 @@ class LSSVM(InterceptParameters, ApproximationParameters, BaseSVM):
     0.96
     """
 
-    gamma: float | str = gamma_parameter("scale")
     random_state: Any = random_state_parameter("For landmarks.")
 
     def _formulation(self) -> Formulation:
@@ -74,12 +68,8 @@ class SparseLSSVM(BaseSVM):
     was not available; this one stops at a small relative gain). "pruning" trains on all samples and drops the twentieth
     with the smallest multipliers, again and again. Unlabeled samples are left out.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     n_active_ : int
         Number of support vectors.
@@ -125,7 +115,6 @@ class SparseLSSVM(BaseSVM):
         Array(),
         doc="How the reduced set is chosen among the samples, or the set itself; see :mod:`semisvm.spaces.landmarks`.",
     )
-    gamma: float | str = gamma_parameter("scale")
     tol: float = tol_parameter(
         "The greedy method stops when a sample adds less than this share of the dual objective.", 1e-4
     )

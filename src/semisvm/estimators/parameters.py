@@ -61,11 +61,10 @@ class Parametrized:
 # -------------------------------------------------------------------- parameters whose meaning differs between methods
 
 
-def unlabeled_cost_parameter(default: str, zero: str = "") -> Any:
+def unlabeled_cost_parameter(default: str) -> Any:
     """C_unlabeled; ``default`` says what None stands for."""
-    return parameter(
-        None, Real(0.0, closed="low"), NONE, doc=f"Cost at an unlabeled sample, C* above; None is {default}{zero}."
-    )
+    doc = f"Cost at an unlabeled sample, C* above; None is {default}."
+    return parameter(None, Real(0.0, closed="low"), NONE, doc=doc)
 
 
 def gamma_parameter(default: str) -> Any:
@@ -109,6 +108,12 @@ class CostParameters(Parametrized):
     )
 
 
+class EqualCostParameters(Parametrized):
+    """An unlabeled sample costs as much as a labeled one unless the user says otherwise."""
+
+    C_unlabeled: float | None = unlabeled_cost_parameter("C")
+
+
 class KernelParameters(Parametrized):
     """The kernel and its parameters."""
 
@@ -118,7 +123,7 @@ class KernelParameters(Parametrized):
         doc='"linear", "rbf", "poly", "laplacian", "multiquadric", "inverse_multiquadric", "kmod", "precomputed" or a '
         "function of two arrays of samples; formulas in :mod:`semisvm.spaces.kernels`.",
     )
-    gamma: float | str = gamma_parameter("median")
+    gamma: float | str = gamma_parameter("scale")
     coef0: float = parameter(0.0, Real(), doc="Constant of the poly, laplacian and multiquadric kernels.")
     degree: int = parameter(3, Described("int"), doc="Degree of the poly kernel.")
     sigma: float | None = parameter(
@@ -185,13 +190,6 @@ class ApproximationParameters(Parametrized):
     random_state: Any = random_state_parameter("For landmarks and random starts.")
 
 
-FEATURES_DOC = (
-    "A kernel other than the linear one is turned into features: None keeps all kernel principal components, "
-    '"kernel_pca" the first ``n_components``, "nystroem" those of as many landmarks; "auto" is "kernel_pca" up to '
-    '3,000 samples, then "nystroem". The linear kernel needs none and takes sparse X as it is.'
-)
-
-
 class ToleranceParameters(Parametrized):
     """When an iterative method ends."""
 
@@ -200,26 +198,31 @@ class ToleranceParameters(Parametrized):
 
 
 BalanceType: TypeAlias = "str | float | Mapping | None"
+BALANCE_DOC = (
+    "The share r of ``classes_[1]`` among the unlabeled samples: that of the labeled ones, no condition, a number, or "
+    "a mapping from class to share."
+)
+MEAN_BALANCE_DOC = (
+    "The share r of ``classes_[1]`` among the unlabeled samples, which fixes mean f = 2 r - 1: that of the labeled "
+    "ones, no condition, a number, or a mapping from class to share."
+)
 
 
-def balance_parameter(doc: str, default: str | None = "labeled") -> Any:
+def balance_parameter(doc: str = BALANCE_DOC, default: str | None = "labeled") -> Any:
     """The class shares of the unlabeled samples."""
     return parameter(default, Described('{"labeled", None}, float or mapping'), doc=doc)
+
+
+def balance_tol_parameter(default: float) -> Any:
+    """How far the share may be from the one asked for."""
+    doc = "How far the share may be from ``balance``; at 0 round(r u) unlabeled samples are positive."
+    return parameter(default, Real(0.0, 1.0, "both"), doc=doc)
 
 
 class BalanceParameters(Parametrized):
     """A share of positive labels."""
 
-    balance: BalanceType = balance_parameter(
-        "The share r of ``classes_[1]`` among the unlabeled samples: that of the labeled ones, no condition, a number, "
-        "or a mapping from class to share."
-    )
-
-
-MEAN_BALANCE_DOC = (
-    "The share r of ``classes_[1]`` among the unlabeled samples, which fixes mean f = 2 r - 1: that of the labeled "
-    "ones, no condition, a number, or a mapping from class to share."
-)
+    balance: BalanceType = balance_parameter()
 
 
 class MeanBalanceParameters(BalanceParameters):
@@ -231,8 +234,4 @@ class MeanBalanceParameters(BalanceParameters):
 class CountBalanceParameters(BalanceParameters):
     """A share of positive labels, and how far it may be off."""
 
-    balance_tol: float = parameter(
-        0.0,
-        Real(0.0, 1.0, "both"),
-        doc="How far the share may be from ``balance``; at 0 round(r u) unlabeled samples are positive.",
-    )
+    balance_tol: float = balance_tol_parameter(0.0)

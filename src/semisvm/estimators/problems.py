@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from ..balance import Balance, Count, Free, Mean, class_shares
 from ..losses import Loss
-from ..multiclass import SCHEMES, BinaryTask, votes
+from ..multiclass import BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, votes
 from ..problem import Problem
 from ..solution import Solution
 from ..solvers import Solver, refusal
@@ -38,17 +38,7 @@ class Formulation(NamedTuple):
 
 
 class UnlabeledSettings(NamedTuple):
-    """Cost and balance of unlabeled samples.
-
-    Attributes
-    ----------
-    C : float or None
-        Their cost; None for C l/u, or for C where ``default_is_C``.
-    default_is_C : bool
-        What None means.
-    balance, balance_tol : object, float
-        As in the parameters of an estimator.
-    """
+    """Cost and balance of unlabeled samples; a cost of None is C l/u, or C where ``default_is_C``."""
 
     C: float | None
     default_is_C: bool
@@ -60,24 +50,9 @@ class UnlabeledSettings(NamedTuple):
 class ProblemSettings:
     """What the parameters of an estimator, all checked, say about its binary problems.
 
-    Attributes
-    ----------
-    name : str
-        Of the estimator, for messages.
-    formulation : Formulation
-        Losses, solver and norm.
-    kernel, gamma : Kernel, float or str
-        The kernel, and the parameter gamma that is still to be resolved.
-    C, robust_C : float or str, callable
-        The parameter C, and the value that "auto" stands for, as a function of the number of labels.
-    approximation : Approximation
-        Features in place of the kernel.
-    intercept : {True, False, "regularized"}
-        The intercept.
-    unlabeled : UnlabeledSettings or None
-        None for a supervised estimator.
-    multiclass, n_jobs, random_state : str, int, object
-        As in the parameters of an estimator.
+    ``name`` is that of the estimator, for messages. ``gamma`` and ``C`` are as the user gave them; ``resolve`` makes
+    them numbers. ``robust_C`` is the value behind C="auto" for features of total variance one, as a function of the
+    number of labels. ``unlabeled`` is None for a supervised estimator.
     """
 
     name: str
@@ -139,17 +114,7 @@ def prepare(
 
 @dataclass(frozen=True)
 class BinaryProblems:
-    """The binary problems of an estimator in one space.
-
-    Attributes
-    ----------
-    settings : ProblemSettings
-        Of the estimator.
-    classes : array of shape (n_classes,)
-        The classes.
-    kernel, C, space : Kernel, float, Space
-        Everything that was left to the data.
-    """
+    """The binary problems of an estimator in one space, with gamma of the kernel and C resolved."""
 
     settings: ProblemSettings
     classes: np.ndarray
@@ -162,7 +127,9 @@ class BinaryProblems:
         unlabeled = self.settings.unlabeled
         labeled_weights = np.array([weights[codes == c].sum() for c in range(len(self.classes))])
         shares = class_shares(None if unlabeled is None else unlabeled.balance, self.classes, labeled_weights)
-        return SCHEMES[self.settings.multiclass](codes, shares, guess)
+        if self.settings.multiclass == "ovr":
+            return one_vs_rest(codes, shares)
+        return one_vs_one(codes, shares, guess)
 
     def state(self, task: BinaryTask, weights: np.ndarray) -> Problem:
         """A task as a problem, with costs and balance as numbers."""
@@ -171,12 +138,13 @@ class BinaryProblems:
         known = task.signs != 0
         cost = self.C * weights
         balance: Balance = Free()
-        if settings.unlabeled is not None:
+        unlabeled = settings.unlabeled
+        if unlabeled is not None:
             labeled_weight, unlabeled_weight = weights[known].sum(), weights[~known].sum()
-            cost = np.where(known, cost, self._unlabeled_cost(labeled_weight, unlabeled_weight) * weights)
-            if settings.unlabeled.balance is not None and formulation.unlabeled is not None and unlabeled_weight > 0:
+            cost = np.where(known, cost, self._unlabeled_cost(unlabeled, labeled_weight, unlabeled_weight) * weights)
+            if unlabeled.balance is not None and formulation.unlabeled is not None and unlabeled_weight > 0:
                 counts = Count in formulation.solver.accepts.balances
-                slack = float(settings.unlabeled.balance_tol)
+                slack = float(unlabeled.balance_tol)
                 balance = Count(task.share, slack) if counts else Mean(2.0 * task.share - 1.0)
         return Problem(
             self.space,
@@ -190,19 +158,18 @@ class BinaryProblems:
             formulation.norm,
         )
 
-    def _unlabeled_cost(self, labeled_weight: float, unlabeled_weight: float) -> float:
-        unlabeled = self.settings.unlabeled
-        if unlabeled is not None and unlabeled.C is not None:
+    def _unlabeled_cost(self, unlabeled: UnlabeledSettings, labeled_weight: float, unlabeled_weight: float) -> float:
+        if unlabeled.C is not None:
             return float(unlabeled.C)
-        if unlabeled is None or unlabeled.default_is_C or unlabeled_weight <= 0:
+        if unlabeled.default_is_C or unlabeled_weight <= 0:
             return self.C
         return self.C * labeled_weight / unlabeled_weight
 
     def solve(self, codes: np.ndarray, weights: np.ndarray, progress: Progress | None = None) -> list[Solution]:
         """A solution for every binary task."""
         tasks = self.tasks(codes, weights)
-        one_vs_one = self.settings.multiclass == "ovo" and len(self.classes) > 2
-        if one_vs_one and self.settings.unlabeled is not None and (codes < 0).any():
+        several_pairs = self.settings.multiclass == "ovo" and len(self.classes) > 2
+        if several_pairs and self.settings.unlabeled is not None and (codes < 0).any():
             supervised = self._solve([self.state(task, weights).labeled_only() for task in tasks])
             guess = votes(np.column_stack([s.scores for s in supervised]), len(self.classes))
             tasks = self.tasks(codes, weights, guess)
@@ -215,16 +182,13 @@ class BinaryProblems:
             problems = [self.state(task, weights) for task in self.tasks(codes, weights)]
             solved = zip(problems, self._solve(problems))
             return np.column_stack([solver.held_out_scores(p, s, groups) for p, s in solved])
-        scores: np.ndarray | None = None
+        scores = np.zeros((len(codes), n_binary_tasks(self.settings.multiclass, len(self.classes))))
         has_unlabeled = (codes < 0).any()  # held-out samples join the unlabeled ones, if there are any
         for group in groups:
             held = np.zeros(len(codes), dtype=bool)
             held[group] = True
             found = self.solve(np.where(held, -1, codes), np.where(held & ~has_unlabeled, 0.0, weights))
-            columns = np.column_stack([s.scores for s in found])
-            scores = np.zeros_like(columns) if scores is None else scores
-            scores[held] = columns[held]
-        assert scores is not None, "there is at least one group"
+            scores[held] = np.column_stack([s.scores[held] for s in found])
         return scores
 
     def _solve(self, problems: Sequence[Problem], progress: Progress | None = None) -> list[Solution]:

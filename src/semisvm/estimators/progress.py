@@ -11,7 +11,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, TypeAlias
+from typing import Any
+
+from ..solvers.base import Callback
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -33,9 +35,6 @@ except ImportError:  # scikit-learn before 1.9
     def with_callbacks(method: Callable) -> Callable:
         """Return the method unchanged."""
         return method
-
-
-StepCallback: TypeAlias = Callable[[dict[str, Any]], bool]
 
 
 class Progress:
@@ -68,7 +67,7 @@ class Progress:
             self._root.call_on_fit_task_end(estimator=self._estimator)
 
     @contextmanager
-    def task(self, number: int) -> Iterator[StepCallback | None]:
+    def task(self, number: int) -> Iterator[Callback | None]:
         """What the solver of a problem calls after every iteration; None if nothing is reported."""
         if self._root is None and not self._verbose:
             yield None
@@ -95,7 +94,7 @@ class Progress:
                 context.call_on_fit_task_end(estimator=self._estimator)
 
     @contextmanager
-    def tasks(self, n_problems: int) -> Iterator[list[StepCallback | None]]:
+    def tasks(self, n_problems: int) -> Iterator[list[Callback | None]]:
         """The same for problems that are solved in one pass."""
         with ExitStack() as stack:
             yield [stack.enter_context(self.task(number)) for number in range(n_problems)]

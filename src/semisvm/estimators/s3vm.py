@@ -29,12 +29,8 @@ class S3VM(InterceptParameters, ToleranceParameters, SemiSupervisedSVM):
     Minimizes :math:`\frac12\|w\|^2 + \sum_{i \in L} c_i \ell(y_i f(x_i)) + \sum_{j \in U} c_j u(f(x_j))`. Whatever a
     named class does, this one can. A solver that cannot take the pieces says which ones can.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     certificate_ : Certificate
         What the solver proves.
@@ -71,7 +67,7 @@ class S3VM(InterceptParameters, ToleranceParameters, SemiSupervisedSVM):
     solver: Any = parameter(
         "cccp",
         Described("str or solver"),
-        doc="A key of ``semisvm.solvers.SOLVERS``, or a solver with knobs of its own.",
+        doc="A key of ``semisvm.solvers.SOLVERS``, or a solver with parameters of its own.",
     )
     norm: int = parameter(
         2,

@@ -11,7 +11,6 @@ from .base import BaseSVM
 from .parameters import (
     InterceptParameters,
     ToleranceParameters,
-    gamma_parameter,
     limit_parameter,
     parameter,
     random_state_parameter,
@@ -27,12 +26,8 @@ class SVM(InterceptParameters, ToleranceParameters, BaseSVM):
     Equal to :class:`sklearn.svm.SVC` for the hinge, and several times faster from a few thousand samples on, because
     kernel values are computed in blocks by matrix multiplication. Unlabeled samples are left out.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     certificate_ : Certificate
         Violation of the optimality conditions, lower bound and duality gap.
@@ -55,7 +50,6 @@ class SVM(InterceptParameters, ToleranceParameters, BaseSVM):
     """
 
     loss: str = parameter("hinge", Options(["hinge", "squared_hinge"]), doc="The loss.")
-    gamma: float | str = gamma_parameter("scale")
     max_iter: int = limit_parameter(10_000_000, "Largest number of pair steps.")
 
     def _formulation(self) -> Formulation:
@@ -69,12 +63,8 @@ class RampSVM(InterceptParameters, ToleranceParameters, BaseSVM):
     mostly, do not become support vectors, so the model is sparser than the SVM at the same error. Unlabeled samples are
     left out.
 
-    Parameters
-    ----------
     {parameters}
 
-    Attributes
-    ----------
     {attributes}
     certificate_ : Certificate
         Of kind "stationary": the violation of the conditions of a stationary point.
@@ -103,7 +93,6 @@ class RampSVM(InterceptParameters, ToleranceParameters, BaseSVM):
         doc="Start from the SVM of all samples, or from that of a random tenth of them (at least 500), which is faster "
         "and leaves kernel values of samples that are never needed uncomputed.",
     )
-    gamma: float | str = gamma_parameter("scale")
     tol: float = tol_parameter("Tolerance of each convex step, in units of f.")
     max_iter: int = limit_parameter(100, "Largest number of convex steps.")
     random_state: Any = random_state_parameter('Draws the subset of ``init="subset"``.')

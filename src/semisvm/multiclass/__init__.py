@@ -1,6 +1,6 @@
 """From many classes to binary tasks and back."""
 
-from .calibration import fit_slope, sigmoid, softmax
+from .calibration import fit_slope
 from .coupling import COUPLINGS, couple
 from .schemes import SCHEMES, BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, pairs, votes
 
@@ -14,7 +14,5 @@ __all__ = [
     "one_vs_one",
     "one_vs_rest",
     "pairs",
-    "sigmoid",
-    "softmax",
     "votes",
 ]

@@ -16,19 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import softmax
 
 LARGEST = 1e6
-
-
-def sigmoid(f: np.ndarray, slope: float) -> np.ndarray:
-    """1/(1 + exp(-slope f)), without overflow."""
-    return np.exp(-np.logaddexp(0.0, -slope * f))
-
-
-def softmax(f: np.ndarray, slope: float) -> np.ndarray:
-    """exp(slope f_k) divided by the sum over the columns."""
-    weights = np.exp(slope * (f - f.max(axis=1, keepdims=True)))
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def fit_slope(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> float:
@@ -57,7 +47,7 @@ def fit_slope(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> flo
 
     def derivative(slope: float) -> float:
         """Derivative of the log-likelihood, divided by the size of the scores."""
-        expected = (softmax(scores, slope / size) * scores).sum(axis=1)
+        expected = (softmax(scores * (slope / size), axis=1) * scores).sum(axis=1)
         return float(weights @ ((target * scores).sum(axis=1) - expected)) / size
 
     low, high = 1e-6, 1.0

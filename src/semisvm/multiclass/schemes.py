@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+SCHEMES = ("ovr", "ovo")
+
 
 class BinaryTask(NamedTuple):
     """A binary task.
@@ -33,7 +35,7 @@ class BinaryTask(NamedTuple):
     share: float
 
 
-def one_vs_rest(codes: np.ndarray, shares: np.ndarray, guess: np.ndarray | None = None) -> list[BinaryTask]:
+def one_vs_rest(codes: np.ndarray, shares: np.ndarray) -> list[BinaryTask]:
     """One task per class, or a single one for two classes; every sample is part of all."""
     present = np.ones(len(codes), dtype=bool)
     positive = [1] if len(shares) == 2 else range(len(shares))
@@ -64,9 +66,6 @@ def one_vs_one(codes: np.ndarray, shares: np.ndarray, guess: np.ndarray | None =
         signs = np.where(codes == j, 1.0, np.where(codes == i, -1.0, 0.0))
         tasks.append(BinaryTask(signs, of_pair | unlabeled, share))
     return tasks
-
-
-SCHEMES = {"ovr": one_vs_rest, "ovo": one_vs_one}
 
 
 def pairs(k: int) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Described, Integer, Labels, Options, TrainingSet, check_training_set, check_X
+from .._validation import Described, Integer, Labels, Options, TrainingSet, check_training_set, check_X, copy_if_shared
 from ..balance import class_shares
 from ..estimators import LSSVM
 from ..estimators.base import BaseSVM
@@ -31,7 +31,7 @@ from ..estimators.parameters import (
 )
 from ..estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from ..solvers import StoppingRule
-from .learners import BaseLearner, RefittedLearner, columns_for, fit_to_codes, take_samples
+from .learners import BaseLearner, RefittedLearner, columns_for, fit_to_codes
 from .rounds import Labeling, label_in_rounds
 from .selection import ClassQuota, Selector
 
@@ -39,27 +39,13 @@ EARLY = {"max_time": "max_time={} reached", "interrupted": "the fit was interrup
 
 
 class LabelingTask(NamedTuple):
-    """What is labeled in one run of rounds.
+    """What is labeled in one run of rounds."""
 
-    Attributes
-    ----------
-    codes : int array of shape (n,)
-        Given classes, -1 where there is none.
-    classes : array of shape (k,)
-        Their names.
-    counts : int array of shape (k,) or None
-        Candidates of each class.
-    shares : array of shape (k,) or None
-        Of the classes among the unlabeled samples, where a balance is asked for.
-    n_unlabeled : int
-        Samples that may get a label.
-    """
-
-    codes: np.ndarray
-    classes: np.ndarray
-    counts: np.ndarray | None
-    shares: np.ndarray | None
-    n_unlabeled: int
+    codes: np.ndarray  # given classes of all samples, -1 where there is none
+    classes: np.ndarray  # their names
+    counts: np.ndarray | None  # candidates of each class, where a method has a number of them
+    shares: np.ndarray | None  # of the classes among the unlabeled samples, where a balance is asked for
+    n_unlabeled: int  # samples that may get a label
 
 
 def _base_estimator_has(name: str) -> Callable[[Any], bool]:
@@ -139,9 +125,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, C
         self._check(estimator)
         data = check_training_set(self, X, y, sample_weight, precomputed=_is_pairwise(estimator))
         self.classes_ = data.labels.classes
-        learner = BaseLearner(estimator, data.X, data.weights, data.labels.codes)
-        tasks = self._tasks(learner, data.labels.codes)
-        labelings, models = self._run(learner, tasks)
+        labelings, models = self._run(BaseLearner(estimator, data), self._tasks(data))
         self._copy(labelings, models)
         self._warn(labelings)
         self._fill_labels(data.X, data.labels)
@@ -149,7 +133,6 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, C
         return self
 
     def _check(self, estimator: Any) -> None:
-        """Check the parameters and the classifier."""
         self._check_parameters()
         if isinstance(estimator, type) or not hasattr(estimator, "fit") or not is_classifier(estimator):
             raise ValueError(f"estimator={estimator!r} is not allowed; estimator takes a classifier, as SVM().")
@@ -166,9 +149,9 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, C
                 "decision_function_shape='ovr'."
             )
 
-    def _tasks(self, learner: BaseLearner, codes: np.ndarray) -> list[LabelingTask]:
+    def _tasks(self, data: TrainingSet) -> list[LabelingTask]:
         """One task for all classes, or one for every class against the rest."""
-        k, weights = len(self.classes_), learner.weights
+        k, codes, weights = len(self.classes_), data.labels.codes, data.weights
         n_unlabeled = int(((weights > 0) & (codes < 0)).sum())
         counts, shares = self._n_candidates(k, n_unlabeled), None
         if self.balance is not None:
@@ -275,7 +258,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, C
 
     def _keep_training_set(self, estimator: Any, data: TrainingSet) -> None:
         labeled = np.flatnonzero(data.labels.is_labeled)
-        X = take_samples(estimator, data.X, labeled)
+        X = copy_if_shared(data.take(labeled), data.X)
         self._labeled_ = clone(estimator), labeled, X, data.weights[labeled], data.labels.codes[labeled]
         self.__dict__.pop("_supervised_", None)
 

@@ -141,11 +141,11 @@ class ClassifierDensity(RefittedDensity):
         self._fitted = clone(self._model, safe=False).fit(self._X[samples], self._codes[samples], **weights)
 
     def _evaluate(self, X: Any) -> np.ndarray:
-        if hasattr(self._fitted, "log_densities"):
-            return self._fitted.log_densities(X)
-        prior = self._fitted.class_log_prior_ if hasattr(self._fitted, "class_log_prior_") else None
-        prior = np.log(self._fitted.class_prior_) if prior is None else prior
-        return self._fitted.predict_joint_log_proba(X) - prior
+        fitted = self._fitted
+        if hasattr(fitted, "log_densities"):
+            return fitted.log_densities(X)
+        log_prior = fitted.class_log_prior_ if hasattr(fitted, "class_log_prior_") else np.log(fitted.class_prior_)
+        return fitted.predict_joint_log_proba(X) - log_prior
 
 
 def _weight_argument(model: Any, weights: np.ndarray) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 
 from .._validation import Described, Integer, Options, Real, check_choice, check_integer, check_number
 from ..estimators.parameters import NONE, parameter, positional_parameter, random_state_parameter
@@ -30,8 +30,6 @@ class SelfTraining(BaseSelfTraining):
     at :math:`O(m^2 s)` for s samples, and an :class:`SVM` by pair steps from its last point; any other classifier is
     fitted anew. With ``confidence="probability"`` this is scikit-learn's ``SelfTrainingClassifier``.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -129,8 +127,6 @@ class HelpTraining(BaseSelfTraining):
     ``eps`` decreases by ``eps_decay`` where there are none, until every sample has a label. In the end only the
     discriminative model is kept.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -231,11 +227,10 @@ class HelpTraining(BaseSelfTraining):
         return DensitySelector(estimate, task.counts, float(self.eps), float(self.eps_decay), self.rank)
 
     def _densities(self, learner: BaseLearner, k: int) -> densities.DensityEstimator:
-        """The helper."""
         X, weights = learner.X, learner.weights
         if self.helper == "parzen":
             return densities.ParzenWindows(self._windows(learner), weights, k)
-        if _holds_kernel_values(learner):
+        if learner.precomputed:
             raise ValueError(
                 f"helper={self.helper!r} works on the samples and X holds kernel values; use helper='parzen', or pass "
                 "the samples and a kernel."
@@ -248,7 +243,7 @@ class HelpTraining(BaseSelfTraining):
 
     def _windows(self, learner: BaseLearner) -> Gram:
         """Kernel values that are windows."""
-        kernel, precomputed, bandwidth = learner.kernel, _holds_kernel_values(learner), self.bandwidth
+        kernel, precomputed, bandwidth = learner.kernel, learner.precomputed, self.bandwidth
         if bandwidth == "auto":
             bandwidth = "kernel" if precomputed else "leave_one_out"
         if bandwidth != "kernel":
@@ -273,10 +268,6 @@ class HelpTraining(BaseSelfTraining):
                 "bandwidth='leave_one_out' or a number, another kernel, or SelfTraining."
             )
         return gram
-
-
-def _holds_kernel_values(learner: BaseLearner) -> bool:
-    return bool(get_tags(learner.estimator).input_tags.pairwise)
 
 
 WRAPPERS: dict[str, type] = {cls.__name__: cls for cls in (SelfTraining, HelpTraining)}

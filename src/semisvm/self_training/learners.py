@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from .._validation import check_kernel_matrix
+from .._validation import TrainingSet
 from ..estimators import LSSVM, SVM
 from ..estimators.base import BaseSVM, settings_of, was_interrupted
 from ..estimators.problems import BinaryProblems, prepare, resolve
@@ -24,17 +24,9 @@ from ..spaces import Gram, Kernel
 
 
 class Learner(Protocol):
-    """What is trained in rounds.
+    """What is trained in rounds."""
 
-    Attributes
-    ----------
-    use_margin : bool
-        Whether scores are decision values, whose margin is the confidence, or probabilities.
-    interrupted : bool
-        Whether Ctrl-C ended a training.
-    """
-
-    use_margin: bool
+    use_margin: bool  # whether scores are decision values, whose margin is the confidence, or probabilities
 
     @property
     def interrupted(self) -> bool:
@@ -190,39 +182,32 @@ class BaseLearner:
         Where an SVM or LS-SVM can be trained incrementally.
     """
 
-    def __init__(self, estimator: Any, X: Any, weights: np.ndarray, codes: np.ndarray):
-        self.X, self.weights, self.estimator = X, weights, estimator
+    def __init__(self, estimator: Any, data: TrainingSet):
+        self.X, self.weights, self.precomputed, self.estimator = data.X, data.weights, data.precomputed, estimator
         self.kernel: Kernel | None = None
         self.problems: BinaryProblems | None = None
         if isinstance(estimator, BaseSVM):
-            self._resolve(estimator, codes)
+            self._resolve(estimator, data)
 
-    def _resolve(self, estimator: BaseSVM, codes: np.ndarray) -> None:
+    def _resolve(self, estimator: BaseSVM, data: TrainingSet) -> None:
         """Set C and gamma to the numbers that all samples and the given labels lead to, once for all rounds."""
-        classes = np.arange(codes.max() + 1)
-        used = np.flatnonzero(self.weights > 0)
-        X = self.X if len(used) == len(self.weights) else take_samples(estimator, self.X, used)
-        if estimator.kernel == "precomputed":
-            check_kernel_matrix(X)
+        classes, codes = data.labels
         estimator = clone(estimator).set_params(unlabeled=None)
         settings = settings_of(estimator)
-        resolved = resolve(settings, X, codes[used], self.weights[used])
+        resolved = resolve(settings, data.take(data.kept), codes[data.kept], data.weights[data.kept])
         self.estimator = estimator.set_params(C=resolved.C, gamma=resolved.kernel.gamma)
         self.kernel = resolved.kernel
         one_vs_rest = len(classes) == 2 or estimator.multiclass == "ovr"
         if type(estimator) not in (SVM, LSSVM) or not one_vs_rest:
             return
-        problems = prepare(settings, classes, self.X, codes, self.weights, resolved)
+        problems = prepare(settings, classes, data.X, codes, data.weights, resolved)
         gram = problems.space.gram()
-        if isinstance(estimator, SVM) or (self._is_exact(problems) and gram.fits_memory):
+        few_samples = resolved.kernel.name == "linear" and data.X.shape[0] <= data.X.shape[1] + 1
+        on_kernel_matrix = isinstance(problems.space, Gram) or few_samples  # what an LSSVM is trained on
+        if isinstance(estimator, SVM) or (on_kernel_matrix and gram.fits_memory):
             self.problems = problems
             if gram.fits_memory:
                 gram.compute()  # shared by the threads of several classes
-
-    def _is_exact(self, problems: BinaryProblems) -> bool:
-        """Whether least squares on the kernel matrix is what the estimator does."""
-        few_samples = problems.kernel.name == "linear" and self.X.shape[0] <= self.X.shape[1] + 1
-        return isinstance(problems.space, Gram) or few_samples
 
     def new_learner(self, classes: np.ndarray, probability: bool) -> IncrementalLearner | RefittedLearner:
         """A learner without samples, for these classes."""
@@ -246,11 +231,6 @@ def fit_to_codes(estimator: Any, X: Any, weights: np.ndarray, classes: np.ndarra
     options = {name: values[labeled] for name, values in options.items()}
     samples = X[labeled] if len(labeled) < len(codes) else X
     return clone(estimator).fit(columns_for(estimator, samples, codes), classes[codes[labeled]], **options)
-
-
-def take_samples(estimator: Any, X: Any, samples: np.ndarray) -> Any:
-    """Some samples of X, and the same columns if it holds kernel values."""
-    return X[np.ix_(samples, samples)] if get_tags(estimator).input_tags.pairwise else X[samples]
 
 
 def columns_for(estimator: Any, X: Any, codes: np.ndarray) -> Any:

@@ -18,27 +18,13 @@ from .selection import ClassQuota, Prediction, Selector, predict_from_scores
 
 @dataclass
 class Labeling:
-    """The result of the rounds.
+    """The result of the rounds, with an entry per sample in each array."""
 
-    Attributes
-    ----------
-    codes : int array of shape (n,)
-        Class of each sample, -1 where none was given.
-    iteration : int array of shape (n,)
-        Round in which a sample got its label, 0 for given ones, -1 where none was given.
-    confidence : array of shape (n,)
-        Confidence of the model then; NaN for given labels and samples without.
-    status : str
-        "all_labeled", "no_change", "max_iter", "max_time", "stopped" or "interrupted".
-    trace : list of dict
-        A row per round.
-    """
-
-    codes: np.ndarray
-    iteration: np.ndarray
-    confidence: np.ndarray
-    status: str
-    trace: list[dict[str, Any]]
+    codes: np.ndarray  # class, -1 where there is none
+    iteration: np.ndarray  # round in which a sample got its label, 0 for given labels, -1 where there is none
+    confidence: np.ndarray  # of the model in that round; NaN for given labels and where there is none
+    status: str  # "all_labeled", "no_change", "max_iter", "max_time", "stopped" or "interrupted"
+    trace: list[dict[str, Any]]  # a row per round
 
     @classmethod
     def of_given(cls, codes: np.ndarray) -> Labeling:
@@ -70,10 +56,6 @@ def label_in_rounds(
         How many samples of each class there are; None for any number.
     stop : StoppingRule
         What ends the rounds early; a round is an iteration.
-
-    Returns
-    -------
-    Labeling
     """
     result = Labeling.of_given(codes)
     unlabeled, new = np.flatnonzero(present & (codes < 0)), np.flatnonzero(present & (codes >= 0))
@@ -130,13 +112,12 @@ def _select(
         scores = learner.scores(samples)
         own = (2 * c - 1) * scores[:, 0] if scores.shape[1] == 1 else scores[:, c]
         return np.arange(len(samples)), Prediction(np.full(len(samples), c), own)
+    candidates = selector.candidates(samples)
     if quota is None:
-        candidates = selector.candidates(samples)
-        found = predict_from_scores(learner.scores(samples[candidates]), learner.use_margin)
+        scores = learner.scores(samples[candidates])
     else:
-        found = predict_from_scores(quota.shift(learner.scores(samples)), learner.use_margin)
-        candidates = selector.candidates(samples)
-        found = found.take(candidates)
+        scores = quota.shift(learner.scores(samples))[candidates]
+    found = predict_from_scores(scores, learner.use_margin)
     confident = selector.confident(found.confidence)
     if quota is not None and len(confident):
         confident = confident[quota.within(found.take(confident))]

@@ -30,13 +30,9 @@ def predict_from_scores(scores: np.ndarray, use_margin: bool) -> Prediction:
     """
     if scores.shape[1] == 1:
         return Prediction((scores[:, 0] > 0).astype(int), np.abs(scores[:, 0]))
-    winner = scores.argmax(axis=1)
-    best = scores[np.arange(len(scores)), winner]
-    if not use_margin:
-        return Prediction(winner, best)
-    others = scores.copy()
-    others[np.arange(len(scores)), winner] = -np.inf
-    return Prediction(winner, 0.5 * (best - others.max(axis=1)))
+    ordered = np.sort(scores, axis=1)
+    best, second = ordered[:, -1], ordered[:, -2]
+    return Prediction(scores.argmax(axis=1), 0.5 * (best - second) if use_margin else best)
 
 
 class ClassQuota:
@@ -121,8 +117,7 @@ class ThresholdSelector:
         if self.decay is None:
             found = np.flatnonzero(confidence > self.threshold)
         else:
-            if confidence.max() < self.threshold:
-                self.threshold = decay_threshold(self.threshold, self.decay, confidence.max())
+            self.threshold = decay_threshold(self.threshold, self.decay, confidence.max())
             found = np.flatnonzero(confidence >= self.threshold)
         if self.k_best is not None and len(found) > self.k_best:
             found = np.sort(found[np.argsort(-confidence[found], kind="stable")[: self.k_best]])
@@ -136,23 +131,13 @@ class ThresholdSelector:
 class DensitySelector:
     """The samples most typical of each class by a density estimate are candidates; a confidence of eps is enough.
 
-    Where there are none eps decreases by ``decay``.
-
-    Attributes
-    ----------
-    densities : DensityEstimator
-        Densities of the classes.
-    counts : int array of shape (k,)
-        Candidates of each class.
-    threshold, decay : float
-        eps and its factor.
-    rank : {"density", "margin"}
-        Whether samples are ranked by the density of a class, or by how far it is above that of any other class.
+    Where there are none eps decreases by ``decay``. Samples are ranked by the density of a class, or with the rank
+    "margin" by how far it is above that of any other class.
     """
 
     densities: DensityEstimator
-    counts: np.ndarray
-    threshold: float
+    counts: np.ndarray  # candidates of each class
+    threshold: float  # eps
     decay: float
     rank: str = "density"
 
@@ -167,8 +152,7 @@ class DensitySelector:
 
     def confident(self, confidence: np.ndarray) -> np.ndarray:
         """Positions of the candidates of a confidence of eps or more."""
-        if confidence.max() < self.threshold:
-            self.threshold = decay_threshold(self.threshold, self.decay, confidence.max())
+        self.threshold = decay_threshold(self.threshold, self.decay, confidence.max())
         return np.flatnonzero(confidence >= self.threshold)
 
     def update(self, samples: np.ndarray, codes: np.ndarray) -> None:
@@ -188,9 +172,9 @@ def rank_by_margin(log_densities: np.ndarray, c: int) -> np.ndarray:
 
 
 def decay_threshold(threshold: float, decay: float, top: float) -> float:
-    """The threshold times decay, as often as it takes for ``top`` to reach it."""
-    if top <= 0:
-        return top
+    """The threshold, times decay as often as it takes for ``top`` to reach it."""
+    if top >= threshold or top <= 0:
+        return min(top, threshold)
     times = max(int(np.log(top / threshold) / np.log(decay)) - 1, 0)  # rounded down, so that it is not too low
     while threshold * decay**times > top:
         times += 1

@@ -17,25 +17,16 @@ from ..solution import Solution
 from ..spaces import Gram
 
 Callback: TypeAlias = Callable[[dict[str, Any]], "bool | None"]
-INTERCEPTS: tuple[bool | str, ...] = (True, False, "regularized")
 LOOSE = 10.0  # times tol: accuracy of the solves that only lead to the last one
 
 
 class Accepts(NamedTuple):
-    """The problems that a solver takes.
+    """The problems that a solver takes: classes of losses and balances, intercepts and norms.
+
+    The supervised problem, without an unlabeled loss, is always taken.
 
     Attributes
     ----------
-    labeled : tuple of loss classes
-        Losses of labeled samples.
-    unlabeled : tuple of loss classes
-        Losses of unlabeled samples; the supervised problem, without one, is always taken.
-    balances : tuple of balance classes
-        Conditions on the unlabeled samples.
-    intercepts : tuple
-        Of True, False and "regularized".
-    norms : tuple of int
-        Of 2 and 1.
     space : {"gram", "features", "any"}
         "gram": it works on the kernel matrix (of features, on their linear kernel). "features": it works on features,
         so that a kernel with unlabeled samples has to be turned into features first.
@@ -48,7 +39,7 @@ class Accepts(NamedTuple):
     labeled: tuple[type, ...]
     unlabeled: tuple[type, ...] = ()
     balances: tuple[type, ...] = (Free,)
-    intercepts: tuple[bool | str, ...] = INTERCEPTS
+    intercepts: tuple[bool | str, ...] = (True, False, "regularized")
     norms: tuple[int, ...] = (2,)
     space: str = "any"
     batch: bool = False
@@ -212,16 +203,14 @@ class StoppingRule:
         elif self.time_is_over:
             self.end("max_time")
 
-    def offer(self, value: float, candidate: Any) -> bool:
-        """Keep a candidate if its value is the smallest so far; returns whether it is."""
-        if self.best is not None and not value < self.best[0]:
-            return False
-        self.best = value, candidate
-        return True
+    def offer(self, value: float, candidate: Any) -> None:
+        """Keep a candidate if its value is the smallest so far."""
+        if self.best is None or value < self.best[0]:
+            self.best = value, candidate
 
-    def nested(self, max_iter: float = np.inf, callback: Callback | None = None) -> StoppingRule:
+    def nested(self, max_iter: float = np.inf) -> StoppingRule:
         """The rule of iterations inside these."""
-        return StoppingRule(max_iter, callback=callback, parent=self)
+        return StoppingRule(max_iter, parent=self)
 
     def __enter__(self) -> StoppingRule:
         return self
@@ -230,8 +219,7 @@ class StoppingRule:
         self.interrupted = isinstance(error, KeyboardInterrupt)
         if self.interrupted:
             self.end("interrupted")
-        if self.parent is not None and self.interrupted:
-            self.parent.end("interrupted")
-        elif self.parent is not None and self.status in ("interrupted", "stopped", "max_time"):
-            self.parent.end(self.status)
+        reason = "interrupted" if self.interrupted else self.status
+        if self.parent is not None and reason in ("interrupted", "stopped", "max_time"):
+            self.parent.end(reason)
         return self.interrupted

@@ -6,8 +6,8 @@ from .gram import Gram
 from .kernel_pca import kernel_pca
 from .kernel_rows import RowCache, submatrix
 from .kernels import KERNELS, Kernel
-from .landmarks import LANDMARKS
-from .nystroem import N_COMPONENTS, nystroem
+from .landmarks import LANDMARKS, N_COMPONENTS
+from .nystroem import nystroem
 
 __all__ = [
     "FLOAT64_SAMPLES",

@@ -17,7 +17,7 @@ from . import kernels
 from .kernels import Kernel
 
 N_SUBSAMPLE = 1000
-MAX_EXPONENT = 20.0  # the largest Parzen gamma gives the nearest neighbour of a typical sample exp(-20)
+MAX_EXPONENT = 20.0  # the largest Parzen gamma gives the nearest neighbor of a typical sample exp(-20)
 
 
 def _subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -104,14 +104,15 @@ def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
 def total_variance(kernel: Kernel, X: Any, weights: np.ndarray) -> float:
     """Sum of the variances of the features: mean k(x, x) minus mean k(x, z)."""
     if kernel.name == "precomputed":
-        index = np.linspace(0, len(X) - 1, min(len(X), N_SUBSAMPLE)).astype(int)
-        K, w = np.asarray(X)[np.ix_(index, index)], weights[index] / weights[index].sum()
+        index, weights = _subsample(np.arange(len(X)), weights)
+        K = np.asarray(X)[np.ix_(index, index)]
     else:
         form = kernels.form_of(kernel)
         shift_invariant = kernel.name == "linear" or (form is not None and form.needs_distance)
         X, weights = (_centered_subsample if shift_invariant else _subsample)(X, weights)
         samples = kernels.prepare(kernel, X, np.float64)
-        K, w = kernels.evaluate(kernel, samples, samples), weights / weights.sum()
+        K = kernels.evaluate(kernel, samples, samples)
+    w = weights / weights.sum()
     return float(w @ K.diagonal() - w @ K @ w)
 
 

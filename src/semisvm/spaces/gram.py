@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Gram(Memo):
         self._cache: RowCache | None = None
         if self.precomputed:
             return
-        X, self.center = center_for_kernel(kernel, densify(X))
+        X, self.center = center_for_kernel(kernel, X)
         self.samples: Samples = kernels.prepare(kernel, X, self.dtype)
         if kernels.form_of(kernel) is not None:
             with np.errstate(over="ignore"):  # no kernel value is larger than the largest one on the diagonal
@@ -134,7 +135,7 @@ class Gram(Memo):
         if self._cache is not None and len(support) <= self._cache.capacity:
             self._add_rows(self._cache.values, self._cache.slots(support), a[support], out)
             return out
-        return expansion(self.kernel, self.samples, self.samples.take(support), a[support, None])[:, 0]
+        return expansion(self.kernel, self.samples.take, self.n, self.samples.take(support), a[support, None])[:, 0]
 
     def _add_rows(self, source: np.ndarray, index: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
         weights = np.asarray(weights, dtype=np.float64)
@@ -184,16 +185,14 @@ def gram_dtype(kernel: Kernel, X: Any, float64: bool = False) -> np.dtype:
     return np.dtype(np.float64 if float64 else np.float32)
 
 
-def densify(X: Any) -> Any:
-    """X, dense if it is sparse with many entries."""
-    return X.toarray() if sparse.issparse(X) and X.nnz >= DENSE_SHARE * X.shape[0] * X.shape[1] else X
-
-
 def center_for_kernel(kernel: Kernel, X: Any) -> tuple[Any, np.ndarray | None]:
-    """Dense samples, centered if the kernel depends on distances alone, and the center.
+    """X as it is compared with other samples, and the center that was subtracted, if any.
 
-    Distances are unchanged and squared norms are smaller, so that differences of squared norms lose fewer digits.
+    Sparse samples with many entries become dense. Dense ones are centered if the kernel depends on distances alone:
+    these are unchanged and squared norms are smaller, so that differences of squared norms lose fewer digits.
     """
+    if sparse.issparse(X) and X.nnz >= DENSE_SHARE * X.shape[0] * X.shape[1]:
+        X = X.toarray()
     form = kernels.form_of(kernel)
     if form is None or not form.needs_distance or sparse.issparse(X):
         return X, None
@@ -201,14 +200,19 @@ def center_for_kernel(kernel: Kernel, X: Any) -> tuple[Any, np.ndarray | None]:
     return X - center, center
 
 
-def expansion(kernel: Kernel, samples: Samples, support: Samples, coef: np.ndarray) -> np.ndarray:
-    """Sum over the support of coef k(sample, support), for columns of coefficients; kernel values are not kept."""
-    out = np.zeros((samples.X.shape[0], coef.shape[1]))
+def expansion(
+    kernel: Kernel, take: Callable[[slice], Samples], n: int, support: Samples, coef: np.ndarray
+) -> np.ndarray:
+    """Sum over the support of coef k(sample, support), for columns of coefficients; kernel values are not kept.
+
+    The n samples are asked for in blocks, by ``take``.
+    """
+    out = np.zeros((n, coef.shape[1]))
 
     def fill(rows: slice) -> None:
-        part = samples.take(rows)
+        samples = take(rows)
         for columns in tiles(support.X.shape[0], 2 * TILE):
-            out[rows] += kernels.evaluate(kernel, part, support.take(columns)) @ coef[columns]
+            out[rows] += kernels.evaluate(kernel, samples, support.take(columns)) @ coef[columns]
 
-    run_in_threads(fill, list(tiles(samples.X.shape[0])))
+    run_in_threads(fill, list(tiles(n)))
     return out

@@ -17,7 +17,8 @@ from .._threads import single_blas_thread
 from .features import MappedFeatures
 from .gram import Gram
 from .kernels import Kernel
-from .nystroem import N_COMPONENTS, check_definite, significant
+from .landmarks import N_COMPONENTS
+from .nystroem import check_definite, significant
 
 
 def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None) -> MappedFeatures:

@@ -185,9 +185,7 @@ def prepare(kernel: Kernel, X: Any, dtype: Any) -> Samples:
     if form is None:
         return Samples(X, None)
     X = X.astype(dtype, copy=False)
-    if not form.needs_distance:
-        return Samples(X, None)
-    return Samples(X, np.asarray(squared_norms(X), dtype=dtype))
+    return Samples(X, squared_norms(X).astype(dtype, copy=False) if form.needs_distance else None)
 
 
 def squared_norms(X: Any) -> np.ndarray:

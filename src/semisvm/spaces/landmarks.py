@@ -26,7 +26,7 @@ from . import kernels
 from .gram import Gram
 
 LANDMARKS = ("kmeans++", "leverage", "random", "labeled")
-N_DEFAULT = 1000
+N_COMPONENTS = 1000  # default number of landmarks, and of features of an approximation
 POOL = 20
 
 
@@ -53,7 +53,7 @@ def choose_landmarks(
         if m is None or m >= len(candidates):
             return candidates
         return np.sort(rng.choice(candidates, m, replace=False))
-    m = min(m or N_DEFAULT, gram.n)
+    m = min(m or N_COMPONENTS, gram.n)
     if m == gram.n:
         return np.arange(gram.n)
     if method == "random":

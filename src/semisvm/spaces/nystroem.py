@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,9 @@ from .._threads import run_in_threads, tiles
 from . import kernels
 from .features import MappedFeatures
 from .gram import Gram
-from .kernels import Kernel, Samples
+from .kernels import Kernel
 from .landmarks import choose_landmarks
 
-N_COMPONENTS = 1000  # default number of features of an approximation
 NEGLIGIBLE = 1e-13  # eigenvalues below this share of the largest, times their number, are rounding error
 
 
@@ -54,21 +54,17 @@ def nystroem(
     """
     check_definite(kernel)
     gram = Gram(kernel, X, float64=True)
-    samples: Samples | None = None
     if isinstance(landmarks, str):
         support = choose_landmarks(gram, landmarks, n_components, labeled, np.random.default_rng(rng))
-        kept = None if gram.precomputed else X[support]
-        if not gram.precomputed:
-            samples = gram.samples.take(support)
-        corner = gram.cross_block(support, support) if gram.precomputed else gram.block(support)
-    else:
-        if gram.precomputed:
-            raise ValueError("landmarks were given as samples and a precomputed kernel has none; pass a name.")
-        support, kept = None, landmarks
-        samples = kernels.prepare(kernel, landmarks if gram.center is None else landmarks - gram.center, gram.dtype)
-        corner = kernels.evaluate(kernel, samples, samples)
-    T = _inverse_root(np.asarray(corner, dtype=np.float64))
-    return MappedFeatures(_map(gram, samples, support, T), support, kept, T)
+        T = _inverse_root(gram.block(support))
+        Z = _map(gram.n, lambda part: gram.cross_block(part, support), T)
+        return MappedFeatures(Z, support, None if gram.precomputed else X[support], T)
+    if gram.precomputed:
+        raise ValueError("landmarks were given as samples and a precomputed kernel has none; pass a name.")
+    given = kernels.prepare(kernel, landmarks if gram.center is None else landmarks - gram.center, gram.dtype)
+    T = _inverse_root(kernels.evaluate(kernel, given, given))
+    Z = _map(gram.n, lambda part: kernels.evaluate(kernel, gram.samples.take(part), given), T)
+    return MappedFeatures(Z, None, landmarks, T)
 
 
 def check_definite(kernel: Kernel) -> None:
@@ -91,21 +87,17 @@ def significant(eigenvalues: np.ndarray, n: int) -> np.ndarray:
 
 def _inverse_root(corner: np.ndarray) -> np.ndarray:
     """U d^-1/2 over the significant eigenvalues."""
-    d, U = linalg.eigh(corner, overwrite_a=True, check_finite=False)
+    d, U = linalg.eigh(np.asarray(corner, dtype=np.float64), overwrite_a=True, check_finite=False)
     kept = significant(d, len(d))
     return U[:, kept] / np.sqrt(d[kept])
 
 
-def _map(gram: Gram, landmarks: Samples | None, support: np.ndarray | None, T: np.ndarray) -> np.ndarray:
+def _map(n: int, kernel_values: Callable[[slice], np.ndarray], T: np.ndarray) -> np.ndarray:
     """k(X, landmarks) T, by blocks of samples in float64."""
-    Z = np.empty((gram.n, T.shape[1]))
+    Z = np.empty((n, T.shape[1]))
 
     def fill(part: slice) -> None:
-        if landmarks is None:
-            values = gram.compute()[part, support]
-        else:
-            values = kernels.evaluate(gram.kernel, gram.samples.take(part), landmarks)
-        Z[part] = values @ T
+        Z[part] = kernel_values(part) @ T
 
-    run_in_threads(fill, list(tiles(gram.n)))
+    run_in_threads(fill, list(tiles(n)))
     return Z

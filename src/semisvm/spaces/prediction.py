@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._threads import TILE, run_in_threads, tiles
 from . import kernels
 from .base import FLOAT64_SAMPLES
-from .gram import center_for_kernel, densify
-from .kernels import Kernel
+from .gram import center_for_kernel, expansion
+from .kernels import Kernel, Samples
 
 
 def linear_scores(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
@@ -26,19 +25,11 @@ def kernel_scores(kernel: Kernel, X: Any, support: Any, coef: np.ndarray, interc
     if not support.shape[0]:
         return np.tile(intercept, (X.shape[0], 1))
     dtype = np.float64 if support.shape[0] <= FLOAT64_SAMPLES else np.float32
-    support, center = center_for_kernel(kernel, densify(support))
+    support, center = center_for_kernel(kernel, support)
     if sparse.issparse(X) != sparse.issparse(support):
         X = sparse.csr_array(X) if sparse.issparse(support) else X.toarray()
-    landmarks = kernels.prepare(kernel, support, dtype)
-    out = np.empty((X.shape[0], coef.shape[0]))
 
-    def fill(rows: slice) -> None:
-        part = X[rows] if center is None else X[rows] - center
-        samples = kernels.prepare(kernel, part, dtype)
-        total = np.zeros((part.shape[0], coef.shape[0]))
-        for columns in tiles(support.shape[0], 2 * TILE):
-            total += kernels.evaluate(kernel, samples, landmarks.take(columns)) @ coef[:, columns].T
-        out[rows] = total + intercept
+    def take(rows: slice) -> Samples:
+        return kernels.prepare(kernel, X[rows] if center is None else X[rows] - center, dtype)
 
-    run_in_threads(fill, list(tiles(X.shape[0])))
-    return out
+    return expansion(kernel, take, X.shape[0], kernels.prepare(kernel, support, dtype), coef.T) + intercept

@@ -18,7 +18,8 @@ from references import (
 from semisvm.balance import Count, Free
 from semisvm.problem import objective, violation
 from semisvm.solvers.base import StoppingRule
-from semisvm.solvers.dual import LabelMoves, Trainer, evaluate, restrict, solve_supervised
+from semisvm.solvers.dual import LabelMoves, Trainer, evaluate, solve_supervised
+from semisvm.solvers.dual.fixed_labels import restrict
 from semisvm.spaces import Features
 
 every_intercept = pytest.mark.parametrize("intercept", INTERCEPTS, ids=str)

@@ -385,13 +385,13 @@ def test_change_that_decreases_nothing_is_undone():
     problem = overlapping()
     rule = pair_switching.StoppingRule()
     search = pair_switching._Search(problem, EXACT.solve(problem), 1e-7, rule)
-    search.run_level(1.0, 1.0)
+    search.run_level(np.ones(2))
     rule.status = None
     y, value = search.y.copy(), search.trainer.objective()
     f = search.trainer.scores()[search.samples]
     positives, negatives = (np.flatnonzero(side * y[search.samples] > 0) for side in (1.0, -1.0))
     most_certain = np.array([positives[f[positives].argmax()], negatives[f[negatives].argmin()]])
-    assert not search._change_labels(most_certain, 1e-3, 1.0, 1.0)
+    assert not search._change_labels(most_certain, 1e-3, np.ones(2))
     assert rule.running
     np.testing.assert_array_equal(search.y, y)
     np.testing.assert_array_equal(search.trainer.problem.signs, y)

@@ -168,7 +168,6 @@ def test_solve_reaches_the_optimum_after_changes_of_labels(free_intercept):
         rng = np.random.default_rng(seed)
         tableau, K, cost = random_tableau(seed, free_intercept)
         for _ in range(12):
-            active_set.ensure_anchors(tableau)
             j = rng.choice(other_samples(tableau))
             active_set.remove(tableau, j)
             tableau.y[j] = rng.choice([-1.0, 0.0, 1.0])
@@ -229,11 +228,11 @@ def test_samples_leave_where_their_multiplier_reaches_zero(free_intercept):
         active_set.solve(tableau, MARGIN_TOL, np.inf)
         for j in np.flatnonzero(tableau.y[:18] == 0.0):
             tableau.y[j] = -1.0 if tableau.g[j] > 0.0 else 1.0  # the label of larger loss
-            y, point = tableau.y[:18], tableau.point[:18]
-            point[:] = np.where(tableau.in_support[:18], -y * tableau.g[:18], 0.0)
+            y = tableau.y[:18]
+            point = np.where(tableau.in_support[:18], -y * tableau.g[:18], 0.0)
             before = tableau.in_support[:18].copy()
             active_set.pivot_in(tableau, j)
-            active_set._move_to_solution(tableau)
+            active_set._move_to_solution(tableau, point)
             left = before & ~tableau.in_support[:18]
             n_left += left.sum()
             assert (point >= -1e-12).all()
@@ -259,7 +258,6 @@ def test_increase_of_the_optimum_is_exact_while_the_support_set_stays(free_inter
                 if np.array_equal(support, tableau.in_support):
                     assert value - before == pytest.approx(increase, rel=1e-7, abs=1e-9)
                     n_same += 1
-                active_set.ensure_anchors(tableau)
                 active_set.remove(tableau, j)
                 active_set.solve(tableau, MARGIN_TOL, np.inf)
     assert n_same > 20

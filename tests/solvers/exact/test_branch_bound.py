@@ -1,6 +1,5 @@
 """Branch and bound: the best of all labels, and a lower bound that is true whenever and however the search ends."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -15,18 +14,6 @@ from semisvm.solvers.exact import BranchBound, branch_bound
 from semisvm.spaces import Gram, Kernel
 
 BALANCES = [FREE, Count(0.5), Count(0.3), Count(0.4, 0.2)]
-
-
-def interrupt_at(call, function):
-    """The function, but for a Ctrl-C at one of its calls."""
-    n_calls = itertools.count(1)
-
-    def interrupted(*args, **kwargs):
-        if next(n_calls) == call:
-            raise KeyboardInterrupt
-        return function(*args, **kwargs)
-
-    return interrupted
 
 
 @pytest.fixture
@@ -222,13 +209,12 @@ def test_callback_ends_the_search(step, monkeypatch):
 @pytest.mark.parametrize(
     "function, call", [("explore", 1), ("explore", 2), ("explore", 4), ("dive", 1), ("dive", 2), ("dive", 9)]
 )
-def test_interrupt_keeps_the_best_labels_so_far(function, call, monkeypatch):
+def test_interrupt_keeps_the_best_labels_so_far(function, call, monkeypatch, interrupt_at):
     monkeypatch.setattr(branch_bound, "FIRST_CHUNK", 1)
     for seed in range(3):
         problem = search_problem(seed, 10, balance=Count(0.4))
-        with monkeypatch.context() as patch:
-            patch.setattr(branch_bound, function, interrupt_at(call, getattr(branch_bound, function)))
-            solution = BranchBound().solve(problem, rng=seed)
+        interrupt_at(branch_bound, function, call)
+        solution = BranchBound().solve(problem, rng=seed)
         assert solution.status == "interrupted"
         assert solution.trace
         assert_gap_is_true(problem, solution, smallest_objective(problem))

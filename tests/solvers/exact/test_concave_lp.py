@@ -76,7 +76,7 @@ def test_samples_of_cost_zero_do_not_matter():
     assert without_cost.objective == pytest.approx(svm_at(problem, problem.signs), rel=1e-8)
 
 
-def test_limits_callback_and_interrupt_keep_the_best_point_so_far(monkeypatch):
+def test_limits_callback_and_interrupt_keep_the_best_point_so_far(interrupt_at):
     problem = lp_problem(3, 30, C=10.0)
     complete = ConcaveLP().solve(problem)
     assert complete.n_iter > 2
@@ -93,15 +93,7 @@ def test_limits_callback_and_interrupt_keep_the_best_point_so_far(monkeypatch):
     for step in (0, 1):
         stopped = ConcaveLP().solve(problem, callback=lambda row, step=step: row["step"] == step)
         assert (stopped.status, len(stopped.trace)) == ("stopped", step + 1)
-    n_programs, linprog = [0], linear_program.linprog
-
-    def interrupted(*args, **kwargs):
-        n_programs[0] += 1
-        if n_programs[0] == 3:
-            raise KeyboardInterrupt
-        return linprog(*args, **kwargs)
-
-    monkeypatch.setattr(linear_program, "linprog", interrupted)
+    interrupt_at(linear_program, "linprog", 3)
     kept = ConcaveLP().solve(problem)
     assert kept.status == "interrupted"
     assert kept.objective == two.objective

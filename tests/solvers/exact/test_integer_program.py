@@ -20,6 +20,8 @@ def make_program(Z, signs, cost, norm, upper, intercept=True):
         objective_scale=1.0,
         norm=norm,
         upper=upper,
+        samples=np.arange(len(signs)),
+        side=1.0,
     )
 
 

@@ -166,16 +166,8 @@ def test_callback_ends_the_sweeps_and_the_search_for_the_dual_variable():
 
 
 @pytest.mark.parametrize("call, balance", [(1, FREE), (5, FREE), (60, Count(0.9))])
-def test_interrupt_of_the_sweeps_keeps_labels_and_a_true_bound(call, balance, monkeypatch):
-    sweep, calls = mixing.sweep, []
-
-    def interrupted(*args):
-        calls.append(1)
-        if len(calls) == call:
-            raise KeyboardInterrupt
-        return sweep(*args)
-
-    monkeypatch.setattr(mixing, "sweep", interrupted)
+def test_interrupt_of_the_sweeps_keeps_labels_and_a_true_bound(call, balance, interrupt_at):
+    interrupt_at(mixing, "sweep", call)
     problem = hinge_search_problem(1, 8, balance)
     solution = LowRankRelaxation(tol=1e-12).solve(problem, rng=0)
     assert solution.status == "interrupted"

@@ -32,7 +32,7 @@ BALANCES = [Free(), Count(0.4), Count(0.3, 0.15)]
 every_space = pytest.mark.parametrize("space", ["rbf", "features", "many features"])
 every_balance = pytest.mark.parametrize("balance", BALANCES, ids=["free", "count", "slack"])
 every_intercept = pytest.mark.parametrize("intercept", INTERCEPTS, ids=str)
-both_proofs = pytest.mark.parametrize("prove", [enumerate_all, pytest.param(solve_scip, marks=needs_scip)])
+both_proofs = pytest.mark.parametrize("proof", ["enumeration", pytest.param("scip", marks=needs_scip)])
 
 
 def coupled_problem(seed=0, n_unlabeled=7, **options):
@@ -90,12 +90,15 @@ def test_scip_proves_the_optimum(balance, intercept, monkeypatch):
 @both_proofs
 @every_space
 @every_balance
-def test_proofs_improve_on_any_labels(prove, space, balance):
+def test_proofs_improve_on_any_labels(proof, space, balance):
     problem = coupled_problem(7, space=space, balance=balance)
     Y, system = label_vectors(problem), build_system(problem)
     values = labeling_values(problem_form(problem), Y)
     worst = Y[values.argmax()][system.samples]
-    best = prove(problem, system, worst, system.searched, StoppingRule())
+    if proof == "scip":
+        best = solve_scip(problem, system, worst, system.searched, StoppingRule())
+    else:
+        best = enumerate_all(problem, system, worst, system.searched)
     assert best.is_optimal
     assert system.form.value(best.y) == pytest.approx(values.min(), rel=1e-9)
     assert best.bound == pytest.approx(values.min(), abs=1e-5)
@@ -186,8 +189,8 @@ def test_confident_samples_keep_their_sign_and_the_bound_holds_for_all_labels(
 
 
 @both_proofs
-def test_confident_samples_that_break_the_balance_leave_the_others_on_the_other_side(prove, monkeypatch):
-    monkeypatch.setattr(bayesian, "MAX_ENUMERATED", 18 if prove is enumerate_all else 0)
+def test_confident_samples_that_break_the_balance_leave_the_others_on_the_other_side(proof, monkeypatch):
+    monkeypatch.setattr(bayesian, "MAX_ENUMERATED", 18 if proof == "enumeration" else 0)
     n_positive = []
     for seed in range(4):
         problem = least_squares_problem(seed, balance=Count(0.0))

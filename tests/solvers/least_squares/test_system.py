@@ -34,18 +34,16 @@ def squared_problem(space="rbf", **options):
 @every_space
 def test_samples_of_a_system_have_a_cost_and_labeled_ones_come_first_in_a_dense_form(space):
     problem = squared_problem(space)
-    chosen, system = system_samples(problem), build_system(problem)
-    np.testing.assert_array_equal(np.sort(chosen.samples), np.flatnonzero(problem.cost > 0))
-    signs = problem.signs[chosen.samples]
-    np.testing.assert_array_equal(chosen.labeled, np.flatnonzero(signs))
-    np.testing.assert_array_equal(chosen.searched, np.flatnonzero(signs == 0))
-    assert chosen.is_dense == isinstance(system.form, DenseForm) == (space != "few features")
-    if chosen.is_dense:
-        assert chosen.labeled.max() < chosen.searched.min()
-    for ours, theirs in zip(chosen[:3], system[1:]):
-        np.testing.assert_array_equal(ours, theirs)
-    np.testing.assert_array_equal(system.form.cost, problem.cost[chosen.samples])
-    alone = system_samples(problem.labeled_only())
+    (samples, is_dense), system = system_samples(problem), build_system(problem)
+    np.testing.assert_array_equal(np.sort(samples), np.flatnonzero(problem.cost > 0))
+    np.testing.assert_array_equal(system.samples, samples)
+    np.testing.assert_array_equal(system.labeled, np.flatnonzero(problem.signs[samples]))
+    np.testing.assert_array_equal(system.searched, np.flatnonzero(problem.signs[samples] == 0))
+    assert is_dense == isinstance(system.form, DenseForm) == (space != "few features")
+    if is_dense:
+        assert system.labeled.max() < system.searched.min()
+    np.testing.assert_array_equal(system.form.cost, problem.cost[samples])
+    alone = build_system(problem.labeled_only())
     np.testing.assert_array_equal(alone.samples, np.flatnonzero(problem.is_labeled & (problem.cost > 0)))
     assert not len(alone.searched)
 

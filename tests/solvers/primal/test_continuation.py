@@ -103,7 +103,7 @@ def test_losses_without_smoothing_are_those_of_the_problem(balance, intercept):
 def test_path_keeps_the_mean_and_ends_at_a_stationary_point_of_the_last_level(balance, intercept):
     problem = make_problem(balance, intercept=intercept)
     solution = Continuation(1e-6).solve(problem)
-    operator, last = PrimalOperator(problem), Continuation().levels(problem)[-1].objective
+    operator, last = PrimalOperator(problem), Continuation().levels(problem)[-1][1]
     theta = np.append(solution.coef, solution.intercept) if operator.has_b else solution.coef
 
     def value(theta):

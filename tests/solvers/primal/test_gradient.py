@@ -51,7 +51,7 @@ def test_path_keeps_the_mean_and_ends_at_a_stationary_point_of_the_objective(bal
     assert solution.status == "converged"
     assert solution.certificate.kind == "stationary"
     assert solution.certificate.value <= 1e-6
-    assert [row["level"] for row in solution.trace] == [level.number for level in GradientPath().levels(problem)]
+    assert [row["level"] for row in solution.trace] == [level for level, _ in GradientPath().levels(problem)]
 
 
 def test_levels_are_solved_loosely_and_the_last_one_to_the_last_digits():

@@ -36,7 +36,7 @@ def solve(problem, costs, tol=1e-10, start=None, stop=None):
 
 def test_derivatives_are_those_of_the_formula():
     f = np.array([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0])
-    gradient, curvature = derivatives(f, HingeCosts(np.full(7, 2.0), np.full(7, 3.0)))
+    gradient, curvature = derivatives(f, np.full(7, 2.0), np.full(7, 3.0))
     np.testing.assert_allclose(gradient, [-16.0, -8.0, -3.0, 2.0, 7.0, 12.0, 24.0])
     np.testing.assert_allclose(curvature, [4.0, 4.0, 10.0, 10.0, 10.0, 6.0, 6.0])
 
@@ -51,7 +51,7 @@ def test_gradient_and_hessian_products_are_finite_differences(balance, intercept
 
     def derivatives_at(theta):
         w, b = operator.split(theta)
-        gradient, curvature = derivatives(X @ w + b, costs)
+        gradient, curvature = derivatives(X @ w + b, *costs)
         return operator.norm_gradient(theta) + run_coroutine(operator, operator.adjoint(gradient)), curvature
 
     theta, step = 0.6 * rng.standard_normal(operator.size), 1e-6
@@ -91,7 +91,7 @@ def test_step_ends_where_the_derivative_is_zero_however_many_corners_lie_before(
         f, z = 2.0 * rng.standard_normal(n), rng.standard_normal(n) * 10.0 ** rng.uniform(-1.5, 1.5)
         z[rng.random(n) < 0.2] = 0.0
         costs, curvature = two_sided_costs(n, case), 10.0 ** rng.uniform(-2, 2)
-        slope = -z @ derivatives(f, costs)[0] - 10.0 ** rng.uniform(-1, 3)  # so that the direction is one of descent
+        slope = -z @ derivatives(f, *costs)[0] - 10.0 ** rng.uniform(-1, 3)  # so that the direction is one of descent
         expected, before = root_by_pieces(f, z, costs, slope, curvature)
         assert exact_step(f, z, *costs, slope, curvature) == pytest.approx(expected, rel=1e-9)
         n_corners.append(before)

@@ -1,7 +1,7 @@
 """SMO on the kernel matrix, and the methods that train with it."""
 
 from .cccp import CCCP
-from .fixed_labels import LabelMoves, Trainer, evaluate, kernel_block, restrict, solve_supervised
+from .fixed_labels import LabelMoves, Trainer, evaluate, kernel_block, solve_supervised
 from .genetic import Genetic
 from .incremental import IncrementalSVM
 from .pair_switching import PairSwitching
@@ -17,7 +17,6 @@ __all__ = [
     "Trainer",
     "evaluate",
     "kernel_block",
-    "restrict",
     "solve_dual",
     "solve_supervised",
 ]

@@ -4,13 +4,6 @@ A ramp is a hinge minus a hinge. Each step replaces the subtracted one by its ta
 moves bounds of the dual (``dual_problem.linearize``), and solves the convex problem that remains with
 ``smo.solve_dual`` from the last point. The objective never increases, and once no tangent changes the point is
 stationary.
-
-References
-----------
-.. [1] R. Collobert, F. Sinz, J. Weston and L. Bottou, "Trading convexity for scalability", ICML, 2006.
-   https://doi.org/10.1145/1143844.1143870
-.. [2] A. L. Yuille and A. Rangarajan, "The concave-convex procedure", Neural Computation 15, 2003.
-   https://doi.org/10.1162/08997660360581958
 """
 
 from __future__ import annotations
@@ -22,7 +15,7 @@ import numpy as np
 
 from ...balance import Free, Mean
 from ...losses import Hinge, Ramp, SquaredHinge, SymmetricHinge, SymmetricRamp
-from ...problem import Problem, balance_residual, objective_of_scores
+from ...problem import Problem, balance_residual
 from ...solution import Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .dual_problem import Dual, DualPoint, build_dual, linearize, primal_values, solution_from_dual
@@ -52,7 +45,8 @@ class CCCP(Solver):
     References
     ----------
     R. Collobert, F. Sinz, J. Weston and L. Bottou, "Trading convexity for scalability", ICML, 2006.
-    https://doi.org/10.1145/1143844.1143870
+    https://doi.org/10.1145/1143844.1143870. A. L. Yuille and A. Rangarajan, "The concave-convex procedure", Neural
+    Computation 15, 2003. https://doi.org/10.1162/08997660360581958
     """
 
     init: str = "svm"
@@ -73,11 +67,17 @@ class CCCP(Solver):
         tangent: Dual | None = None
         with stop:
             while True:
-                old, tangent = tangent, linearize(problem, dual, primal_values(problem, dual, point).scores)
+                values = primal_values(problem, dual, point)
+                old, tangent = tangent, linearize(problem, dual, values.scores)
                 if point.status == "max_iter":
                     stop.end("max_iter")
-                same = old is not None and _same_bounds(old, tangent)
-                stop.log_iteration(_trace_row(problem, dual, point), converged=same)
+                row = {
+                    "objective": values.objective(problem),
+                    "pair_steps": point.n_iter,
+                    "violation": point.violation,
+                    "balance": balance_residual(problem, values.scores, np.sign(values.scores)),
+                }
+                stop.log_iteration(row, converged=old is not None and _same_bounds(old, tangent))
                 if not stop.running:
                     break
                 point, stalled = self._convex_step(problem, tangent, point, stop)
@@ -85,14 +85,13 @@ class CCCP(Solver):
                     stop.end("converged")
                     break
         point = replace(point, status=str(stop.status))
-        return solution_from_dual(problem, point, "stationary", self.tol, stop.trace, n_iter=len(stop.trace))
+        return solution_from_dual(problem, point, "stationary", self.tol, stop.trace)
 
     def _start(self, problem: Problem, dual: Dual, start: Solution | None, stop: StoppingRule, rng: Any) -> DualPoint:
         """The point whose scores give the first tangents."""
         if start is not None:
-            return solve_dual(
-                linearize(problem, dual, start.scores), start.multipliers, self.tol, stop.nested(MAX_PAIR_STEPS)
-            )
+            dual = linearize(problem, dual, start.scores)
+            return solve_dual(dual, start.multipliers, self.tol, stop.nested(MAX_PAIR_STEPS))
         if self.init == "subset":
             left_out = _outside_subset(problem, rng)
             dual = dual._replace(lower=np.where(left_out, 0.0, dual.lower), upper=np.where(left_out, 0.0, dual.upper))
@@ -117,27 +116,12 @@ class CCCP(Solver):
         trial, decrease = point, -np.inf
         for tol in self.tol * 0.1 ** np.arange(N_TIGHTER):
             trial = solve_dual(tangent, trial, tol, stop.nested(MAX_PAIR_STEPS), whole_matrix=self._whole_matrix)
-            decrease = value - _objective(problem, tangent, trial)
+            decrease = value - primal_values(problem, tangent, trial).objective(problem)
             if trial.status != "converged":
                 return (trial if decrease > 0 else replace(point, status=trial.status)), False
             if decrease > STALLED * abs(value):
                 return trial, False
         return (trial if decrease >= -STALLED * abs(value) else point), True
-
-
-def _objective(problem: Problem, dual: Dual, point: DualPoint) -> float:
-    f, b, norm2 = primal_values(problem, dual, point)
-    return objective_of_scores(problem, norm2, f, b)
-
-
-def _trace_row(problem: Problem, dual: Dual, point: DualPoint) -> dict[str, Any]:
-    f = primal_values(problem, dual, point).scores
-    return {
-        "objective": _objective(problem, dual, point),
-        "pair_steps": point.n_iter,
-        "violation": point.violation,
-        "balance": balance_residual(problem, f, np.sign(f)),
-    }
 
 
 def _outside_subset(problem: Problem, rng: Any) -> np.ndarray:

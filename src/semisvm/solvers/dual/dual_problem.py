@@ -1,7 +1,7 @@
 """From a problem with a hinge to its dual, and back from a dual point to a solution.
 
-Every sample brings bounds and a slope to the dual (``smo`` states it); c is its cost, beta the slope of the concave
-part of its loss at the present scores, times c (zero for a convex loss):
+Every sample brings bounds and a slope to the dual (stated in ``pair_steps``); c is its cost, beta the slope of the
+concave part of its loss at the present scores, times c (zero for a convex loss):
 
 =======================================  ======================  ==================================================
 sample                                   slope                   bounds
@@ -60,22 +60,10 @@ class Dual(NamedTuple):
 
 @dataclass(frozen=True)
 class DualPoint:
-    """A feasible point of a dual.
+    """A feasible point of a dual, and how it was reached.
 
-    Attributes
-    ----------
-    a : array of shape (n + k,)
-        The coordinates, those of virtual samples last.
-    f : array of shape (n + k,)
-        (K + diag(ridge)) a.
-    b : float
-        The multiplier of sum a = 0.
-    violation : float
-        max (up - f) - min (down - f), zero at a solution.
-    n_iter : int
-        Pair steps made.
-    status : str
-        As in ``Solution``.
+    ``a`` holds the coordinates, those of virtual samples last; ``f`` is (K + diag(ridge)) a and ``b`` the multiplier of
+    sum a = 0. ``violation`` is max (up - f) - min (down - f), zero at a solution; ``n_iter`` counts pair steps.
     """
 
     a: np.ndarray
@@ -92,6 +80,10 @@ class PrimalValues(NamedTuple):
     scores: np.ndarray
     b: float
     norm2: float
+
+    def objective(self, problem: Problem) -> float:
+        """The objective of a problem there."""
+        return objective_of_scores(problem, self.norm2, self.scores, self.b)
 
 
 def build_dual(problem: Problem) -> Dual:
@@ -176,10 +168,12 @@ def solution_from_dual(
     kind: str,
     tol: float | None,
     trace: list[dict[str, Any]] | None = None,
-    n_iter: int | None = None,
 ) -> Solution:
-    """The solution at a dual point, with everything that is reported recomputed by ``problem``."""
-    n = problem.space.gram().n
+    """The solution at a dual point, with everything that is reported recomputed by ``problem``.
+
+    Without a trace the iterations are the pair steps of the point.
+    """
+    n = len(problem.signs)
     own, virtual = point.a[:n], point.a[n:]
     a = own if problem.fixed_mean is None else own + virtual[0] * problem.mean_weights
     coef = problem.space.from_dual(a)
@@ -189,14 +183,13 @@ def solution_from_dual(
     if problem.fixed_mean is not None and problem.intercept is True:
         b = problem.fixed_mean - float(problem.mean_weights @ scores)
     scores += b
-    certificate = Certificate(kind, violation(problem, own, scores), tol=tol)
     value = objective_of_scores(problem, norm2, scores, b)
-    if kind == "kkt":
-        bound = _dual_value(problem, own, virtual, norm2, b)
-        certificate = Certificate(kind, certificate.value, bound, value - bound, tol)
-    labels = np.where(problem.is_labeled, problem.signs, np.where(scores > 0, 1.0, -1.0))
-    steps = point.n_iter if n_iter is None else n_iter
-    return Solution(coef, b, scores, labels, value, certificate, point.status, steps, own, a, trace or [])
+    bound = _dual_value(problem, own, virtual, norm2, b) if kind == "kkt" else None
+    gap = None if bound is None else value - bound
+    certificate = Certificate(kind, violation(problem, own, scores), bound, gap, tol)
+    labels = problem.labels_of(scores)
+    n_iter = point.n_iter if trace is None else max(len(trace), 1)
+    return Solution(coef, b, scores, labels, value, certificate, point.status, n_iter, own, a, trace or [])
 
 
 def _dual_value(problem: Problem, a: np.ndarray, virtual: np.ndarray, norm2: float, b: float) -> float:

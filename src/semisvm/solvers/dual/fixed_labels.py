@@ -7,6 +7,7 @@ multipliers at a bound move with it, those of changed samples go to zero, the ot
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,8 @@ import numpy as np
 
 from ... import losses
 from ...balance import labels_in_band, positive_band
-from ...problem import Problem, objective_of_scores
-from ...solution import Certificate, Solution
+from ...problem import Problem
+from ...solution import Solution
 from ...spaces import Gram, Kernel, submatrix
 from ..base import Callback, StoppingRule
 from .dual_problem import Dual, DualPoint, build_dual, primal_values, solution_from_dual
@@ -51,49 +52,33 @@ class Trainer:
     Attributes
     ----------
     problem, dual, point : Problem, Dual, DualPoint
-        The last problem, its dual and its solution.
+        The last problem, its dual and its solution; without the last two as long as nothing was trained.
+    is_trained : bool
+        Whether there is a last point.
     n_pair_steps : int
         Pair steps made so far.
     """
 
     def __init__(self, problem: Problem, stop: StoppingRule, max_pair_steps: float = MAX_PAIR_STEPS):
         self.problem, self.stop, self.max_pair_steps = problem, stop, max_pair_steps
-        self._dual: Dual | None = None
-        self._point: DualPoint | None = None
+        self.dual: Dual
+        self.point: DualPoint
+        self.is_trained = False
         self.n_pair_steps = 0
-
-    @property
-    def is_trained(self) -> bool:
-        """Whether there is a last point."""
-        return self._point is not None
-
-    @property
-    def dual(self) -> Dual:
-        """The dual of the last problem."""
-        assert self._dual is not None, "nothing was trained yet"
-        return self._dual
-
-    @property
-    def point(self) -> DualPoint:
-        """The last solution."""
-        assert self._point is not None, "nothing was trained yet"
-        return self._point
 
     def copy(self) -> Trainer:
         """A trainer at the same point: points are never changed in place."""
-        other = Trainer(self.problem, self.stop, self.max_pair_steps)
-        other._dual, other._point, other.n_pair_steps = self._dual, self._point, self.n_pair_steps
-        return other
+        return copy.copy(self)
 
     def train(self, y: np.ndarray, cost: np.ndarray | None = None, tol: float = 1e-3, polish: bool = False) -> float:
         """Train with labels and costs, from the last point; returns the objective at these costs."""
         self.problem = self.problem.with_labels(y, cost)
         dual = build_dual(self.problem)
-        start = None if self._point is None else _warm_start(self._point, self.dual, dual)
-        self._point = solve_dual(dual, start, tol, self.stop.nested(self.max_pair_steps), polish=polish)
-        self._dual = dual
-        self.n_pair_steps += self._point.n_iter
-        if self._point.status == "max_iter":
+        start = _warm_start(self.point, self.dual, dual) if self.is_trained else None
+        self.point = solve_dual(dual, start, tol, self.stop.nested(self.max_pair_steps), polish=polish)
+        self.dual, self.is_trained = dual, True
+        self.n_pair_steps += self.point.n_iter
+        if self.point.status == "max_iter":
             self.stop.end("max_iter")
         return self.objective()
 
@@ -103,8 +88,7 @@ class Trainer:
 
     def objective(self, problem: Problem | None = None) -> float:
         """The objective at the last point, at the costs of the last problem or of another one."""
-        f, b, norm2 = primal_values(self.problem, self.dual, self.point)
-        return objective_of_scores(self.problem if problem is None else problem, norm2, f, b)
+        return primal_values(self.problem, self.dual, self.point).objective(problem or self.problem)
 
 
 def _warm_start(point: DualPoint, old: Dual, new: Dual) -> DualPoint | np.ndarray:
@@ -129,8 +113,7 @@ def evaluate(
 ) -> Solution:
     """The solution at a trainer's point with labels y, at the full costs of the problem."""
     point = replace(trainer.point, status=status)
-    solution = solution_from_dual(problem.with_labels(y), point, "kkt", tol, trace, n_iter=max(len(trace), 1))
-    return replace(solution, certificate=Certificate("stationary", solution.certificate.value, tol=tol))
+    return solution_from_dual(problem.with_labels(y), point, "stationary", tol, trace)
 
 
 def solve_supervised(
@@ -168,7 +151,7 @@ class LabelMoves:
         self.problem = problem
         self.samples = problem.searched
         self.weights = problem.weights_of(self.samples)
-        self.equal_weights = bool(np.all(self.weights == self.weights[0])) if len(self.samples) else True
+        self.equal_weights = bool(np.all(self.weights == self.weights[:1]))
 
     def band(self, y: np.ndarray) -> tuple[float, float]:
         """Lowest and highest weight of positive samples, from labels y."""

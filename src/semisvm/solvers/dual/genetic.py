@@ -10,11 +10,6 @@ The working set grows: it begins with the labeled samples, and each stage adds t
 takes the side of an individual's SVM where |f| > 1, else a random one. A stage ends when the best fitness has stalled;
 before the last stage the balance asks only that all samples together can still meet it. What the article leaves open is
 decided here: sizes, rates, stages, the end by stall, and a last search by ``pair_switching`` from the best labeling.
-
-References
-----------
-.. [1] M. M. Adankon and M. Cheriet, "Genetic algorithm-based training for semi-supervised SVM", Neural Computing and
-   Applications 19, 2010. https://doi.org/10.1007/s00521-010-0358-8
 """
 
 from __future__ import annotations
@@ -96,9 +91,9 @@ class Genetic(Solver):
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
         """Search from the supervised SVM; the labels of another solution become an individual."""
-        stop = StoppingRule(max_time=self.max_time, callback=callback)
         if not len(problem.searched):
             return solve_supervised(problem, self.tol, self.max_time, callback)
+        stop = StoppingRule(max_time=self.max_time, callback=callback)
         search = _Evolution(problem, start, self, stop, np.random.default_rng(rng))
         with stop:
             search.run()
@@ -136,16 +131,15 @@ class _Evolution:
         rng: np.random.Generator,
     ):
         self.problem, self.solver, self.stop, self.rng = problem, solver, stop, rng
-        self.labeled = np.flatnonzero(problem.is_labeled & (problem.cost > 0))
+        self.labeled = problem.labeled_samples
         self.supervised = SMO(solver.tol, max_time=solver.max_time).solve(problem.labeled_only())
         self.moves = LabelMoves(problem)
         self.order = nearest_first(problem, self.moves.samples, self.labeled)
         self.start = None if start is None else start.labels[self.order]
         scores = self.supervised.scores
         surest = scores[self.order[np.abs(scores[self.order]).argmax()]]
-        self.side = (
-            1.0 if surest > 0 else -1.0
-        )  # so that random labels do not depend on which class is the positive one
+        # the sign of random labels, so that they do not depend on which class is the positive one
+        self.side = 1.0 if surest > 0 else -1.0
         ranked = labels_in_band(scores[self.moves.samples], self.moves.weights, problem.balance)
         self.full_band = self.moves.band(ranked)
         self.individuals: list[_Individual] = []
@@ -186,12 +180,12 @@ class _Evolution:
         labels = own if number == 0 else np.where(np.abs(f) > 1.0, own, random_labels)
         if self.start is not None and number == 1:
             labels = self.start[self.n_working - len(new) : self.n_working]
-        old = self.problem.signs[self.labeled] if parent is None else parent.y
-        y = np.r_[old, labels]
-        scores = np.r_[np.zeros(len(old)), f]
-        if parent is not None:
-            scores[: len(old)] = parent.trainer.scores()
-        self._repair(y, scores)
+        if parent is None:
+            y, scores = self.problem.signs[self.labeled], self.supervised.scores[self.labeled]
+        else:
+            y, scores = parent.y, parent.trainer.scores()
+        y = np.r_[y, labels]
+        self._repair(y, np.r_[scores, f])
         return _Individual(y, Trainer(self.working_problem, self.stop))
 
     def _scores_at(self, parent: _Individual | None, new: np.ndarray) -> np.ndarray:
@@ -199,9 +193,8 @@ class _Evolution:
         if parent is None:
             return self.supervised.scores[new]
         a = np.zeros(len(self.problem.signs))
-        a[np.r_[self.labeled, self.order[: len(parent.y) - len(self.labeled)]]] = parent.trainer.point.a[
-            : len(parent.y)
-        ]
+        working_set = np.r_[self.labeled, self.order][: len(parent.y)]
+        a[working_set] = parent.trainer.point.a[: len(parent.y)]
         f = self.problem.space.gram().product(a)
         return f[new] + parent.trainer.scores()[0] - f[self.labeled[0]]
 
@@ -261,14 +254,13 @@ class _Evolution:
 
     def _log(self) -> None:
         best = self.individuals[0]
-        self.stop.log_iteration(
-            {
-                "objective": best.objective,
-                "fitness": best.fitness,
-                "n_samples": self.n_working,
-                "violation": best.trainer.point.violation,
-            }
-        )
+        row = {
+            "objective": best.objective,
+            "fitness": best.fitness,
+            "n_samples": self.n_working,
+            "violation": best.trainer.point.violation,
+        }
+        self.stop.log_iteration(row)
 
     def solution(self) -> Solution:
         """The best labeling of all samples, improved by pair switching."""

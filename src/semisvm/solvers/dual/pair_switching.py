@@ -7,10 +7,6 @@ the SVM is trained again from the last point, until no swap gains. With f fixed 
 fixed training decreases the objective: at one level it decreases with every swap. The last level has the full cost on
 both sides. Joachims asks for two positive slacks with a sum above 2, which is f_- > f_+ inside both margins; any
 f_- > f_+ gains, so that is asked here.
-
-References
-----------
-.. [1] T. Joachims, "Transductive inference for text classification using support vector machines", ICML, 1999.
 """
 
 from __future__ import annotations
@@ -72,23 +68,14 @@ class PairSwitching(Solver):
             if start is None:
                 search.run_levels()
             else:
-                search.run_level(1.0, 1.0)
+                search.run_level(np.ones(2))
         return search.solution()
 
 
 class _Search:
-    """The search of one problem.
+    """The search of one problem, from the labels of a first solution.
 
-    Parameters
-    ----------
-    problem : Problem
-        With samples whose labels are searched.
-    first : Solution
-        Where the first labels come from.
-    tol : float
-        Tolerance of the last SVM.
-    stop : StoppingRule
-        What ends the search.
+    A level is the array of the shares of the cost that count for positive and for negative labels.
     """
 
     def __init__(self, problem: Problem, first: Solution, tol: float, stop: StoppingRule):
@@ -105,32 +92,31 @@ class _Search:
         n_positive = np.count_nonzero(self.y[self.samples] > 0)
         n_negative = len(self.samples) - n_positive
         ratio = n_positive / n_negative if n_positive and n_negative else 1.0
-        positive_share, negative_share = FIRST_LEVEL * ratio, FIRST_LEVEL
+        level = FIRST_LEVEL * np.array([ratio, 1.0])
         while self.stop.running:
-            positive_share, negative_share = min(positive_share, 1.0), min(negative_share, 1.0)
-            self.run_level(positive_share, negative_share)
-            positive_share, negative_share = LEVEL_FACTOR * positive_share, LEVEL_FACTOR * negative_share
+            level = np.minimum(level, 1.0)
+            self.run_level(level)
+            level = LEVEL_FACTOR * level
 
-    def run_level(self, positive_share: float, negative_share: float) -> None:
-        """Swap labels at one level, that is at shares of the cost of both labels, until no swap gains."""
-        is_last = positive_share == negative_share == 1.0
+    def run_level(self, level: np.ndarray) -> None:
+        """Swap labels at one level until no swap gains; after the last level the SVM is solved to the last digits."""
+        is_last = bool(np.all(level == 1.0))
         tol = self.tol * (1.0 if is_last else LOOSE)
-        self._train(tol, positive_share, negative_share)
-        self._log(positive_share, negative_share, 0)
+        self._train(tol, level)
+        self._log(level, 0)
         while self.stop.running:
             y = self.y[self.samples]
-            gain = self.moves.gains(self.trainer.scores()[self.samples], y, positive_share, negative_share)
+            gain = self.moves.gains(self.trainer.scores()[self.samples], y, *level)
             changed, best_gain = self.moves.best(gain, y, self.band)
-            decreased = best_gain > MIN_GAIN * self.problem.cost[self.samples[changed]].sum()
-            if decreased:
-                decreased = self._change_labels(changed, tol, positive_share, negative_share)
-            if not decreased:
-                if is_last and self.stop.running:
-                    self._polish()
-                return
-            self._log(positive_share, negative_share, len(changed))
+            is_gain = best_gain > MIN_GAIN * self.problem.cost[self.samples[changed]].sum()
+            if not is_gain or not self._change_labels(changed, tol, level):
+                break
+            self._log(level, len(changed))
+        if is_last and self.stop.running:
+            self.trainer.train(self.y, self.problem.cost, self.tol, polish=True)
+            self._log(level, 0, converged=True)
 
-    def _change_labels(self, changed: np.ndarray, tol: float, positive_share: float, negative_share: float) -> bool:
+    def _change_labels(self, changed: np.ndarray, tol: float, level: np.ndarray) -> bool:
         """Change labels and train, as exactly as it takes to see the objective decrease; undone if it does not.
 
         Returns whether it decreased.
@@ -140,7 +126,7 @@ class _Search:
         self.y[self.samples[changed]] *= -1.0
         decreased = False
         for exact in tol * 0.1 ** np.arange(N_TIGHTER):
-            decreased = self._train(exact, positive_share, negative_share) < value
+            decreased = self._train(exact, level) < value
             if decreased or not self.stop.running:
                 break
         if not decreased:
@@ -148,22 +134,17 @@ class _Search:
             self.trainer, self.y = before, y
         return decreased
 
-    def _train(self, tol: float, positive_share: float, negative_share: float) -> float:
+    def _train(self, tol: float, level: np.ndarray) -> float:
         """Train with the present labels at a level; returns the objective of the level."""
         cost = self.problem.cost.copy()
-        cost[self.samples] *= np.where(self.y[self.samples] > 0, positive_share, negative_share)
+        cost[self.samples] *= np.where(self.y[self.samples] > 0, *level)
         return self.trainer.train(self.y, cost, tol)
 
-    def _polish(self) -> None:
-        """The last SVM, to the last digits."""
-        self.trainer.train(self.y, self.problem.cost, self.tol, polish=True)
-        self._log(1.0, 1.0, 0, converged=True)
-
-    def _log(self, positive_share: float, negative_share: float, n_changed: int, converged: bool = False) -> None:
+    def _log(self, level: np.ndarray, n_changed: int, converged: bool = False) -> None:
         row = {
             "objective": self.trainer.objective(self.problem.with_labels(self.y)),
             "level_objective": self.trainer.objective(),
-            "level": min(positive_share, negative_share),
+            "level": float(level.min()),
             "changed": n_changed,
             "pair_steps": self.trainer.n_pair_steps,
             "violation": self.trainer.point.violation,

@@ -1,28 +1,19 @@
-"""Sequential minimal optimization: one dual solver for every model with a hinge.
+"""Sequential minimal optimization: one solver of the dual (stated in ``pair_steps``) of every model with a hinge.
 
-    maximize  sum phi_i(a_i) - 1/2 a'(K + diag(ridge)) a      subject to  sum a = 0,  lower <= a <= upper
-
-with phi_i linear, or concave with one kink (see ``pair_steps``). SVM, ramp loss and CCCP differ in the bounds and in
-the start alone. Order of calls in ``solve_dual``: start from any point; project it onto the constraints; pair steps
-until no coordinate violates the optimality conditions by more than tol; at the end solve the linear system of the free
-coordinates, so that small problems are exact to the last digits. The pair steps run
+SVM, ramp loss and CCCP differ in the bounds and in the start alone. Order of calls in ``solve_dual``: start from any
+point; project it onto the constraints; pair steps until no coordinate violates the optimality conditions by more than
+tol; at the end solve the linear system of the free coordinates, so that small problems are exact to the last digits.
+The pair steps run
 
 - on the block of all samples whose coordinates can move, if the memory rule lets the kernel matrix be held; samples
   that can no longer move are left out on the way (shrinking) and checked again at the end;
 - on cached kernel rows, fetched a batch of violators at a time, if few samples will ever have a multiplier;
 - else on the block of an active set of free samples and worst violators, one such set after another.
-
-References
-----------
-.. [1] J. C. Platt, "Fast training of support vector machines using sequential minimal optimization", in Advances in
-   Kernel Methods, MIT Press, 1999.
-.. [2] R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using second order information for training support
-   vector machines", JMLR 6, 2005. https://jmlr.org/papers/v6/fan05a.html
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,21 +37,14 @@ ROUNDING = 1e-13  # a sum this small beside its terms is zero
 SHRINK = 0.7  # shrink the block when this share of it is left
 
 
-@dataclass
 class _Iterate:
-    """The present point and the arrays of a run over all coordinates, those of virtual samples last."""
+    """The present point and the arrays of a run over all coordinates, those of virtual samples last.
 
-    dual: Dual
-    a: np.ndarray
-    known_f: np.ndarray | None = None
-    pieces: tuple = field(init=False)
-    V: np.ndarray = field(init=False)
-    ridge: np.ndarray = field(init=False)
-    diagonal: np.ndarray = field(init=False)
-    f: np.ndarray = field(init=False)
+    Where f is known it need not be computed.
+    """
 
-    def __post_init__(self) -> None:
-        dual, n = self.dual, self.dual.gram.n
+    def __init__(self, dual: Dual, a: np.ndarray, f: np.ndarray | None = None):
+        self.dual, n = dual, dual.gram.n
         V = np.zeros((0, n)) if dual.virtual is None else dual.virtual
         k = len(V)
         infinite = np.full(k, np.inf)
@@ -72,9 +56,9 @@ class _Iterate:
         self.V = np.ascontiguousarray(V, dtype=dual.gram.dtype)
         self.ridge = np.zeros(n + k) if dual.ridge is None else _join(dual.ridge, np.zeros(k))
         self.diagonal = _join(dual.gram.diagonal(), self.V[:, n:].diagonal()) + self.ridge
-        self.a = _join(self.a, np.zeros(n + k - len(self.a))).astype(np.float64)
-        if self.known_f is not None:
-            self.f = self.known_f.copy()
+        self.a = _join(a, np.zeros(n + k - len(a))).astype(np.float64)
+        if f is not None:
+            self.f = f.copy()
             return
         self.f = self.ridge * self.a
         self.f[:n] += dual.gram.product(self.a[:n])

@@ -21,10 +21,7 @@ as soon as it is large enough. Pivots lose digits, the more the larger the costs
 
 References
 ----------
-.. [1] O. Chapelle, V. Sindhwani and S. S. Keerthi, "Branch and bound for semi-supervised support vector machines",
-   NIPS 19, 2006.
-   https://proceedings.neurips.cc/paper_files/paper/2006/hash/8b8388180314a337c9aa3c5aa8e2f37a-Abstract.html
-.. [2] C. L. Lawson and R. J. Hanson, Solving least squares problems, SIAM, 1995.
+.. [1] C. L. Lawson and R. J. Hanson, Solving least squares problems, SIAM, 1995.
    https://doi.org/10.1137/1.9781611971217
 """
 
@@ -56,8 +53,6 @@ class Tableau(NamedTuple):
         Labels of the samples that are part of the SVM, 0 for the others and for the border.
     in_support : bool array of shape (m,)
         The support set.
-    point : array of shape (m,)
-        Work array: y a at a point on the way to a solution.
     n_samples : array of one int
         Number of samples, without the border.
     anchors : array of two ints
@@ -71,7 +66,6 @@ class Tableau(NamedTuple):
     g: np.ndarray
     y: np.ndarray
     in_support: np.ndarray
-    point: np.ndarray
     n_samples: np.ndarray
     anchors: np.ndarray
     n_pivots: np.ndarray
@@ -106,7 +100,6 @@ def new_tableau(M: np.ndarray, y: np.ndarray, has_border: bool) -> Tableau:
         g=np.zeros(len(bordered)),
         y=np.r_[y, np.zeros(int(has_border))].astype(np.float64),
         in_support=in_support,
-        point=np.zeros(len(bordered)),
         n_samples=np.array([n]),
         anchors=anchors,
         n_pivots=np.zeros(2, int),
@@ -143,8 +136,7 @@ def pivot_in(tableau, k):
     g[k] = -step
     _pivot(S, k, 1.0)
     tableau.in_support[k] = True
-    tableau.n_pivots[0] += 1
-    tableau.n_pivots[1] += 1
+    tableau.n_pivots[:] += 1
 
 
 @jit()
@@ -158,8 +150,7 @@ def pivot_out(tableau, k):
     g[k] = tableau.y[k] - p * a
     _pivot(S, k, -1.0)
     tableau.in_support[k] = False
-    tableau.n_pivots[0] += 1
-    tableau.n_pivots[1] += 1
+    tableau.n_pivots[:] += 1
 
 
 @jit()
@@ -179,14 +170,6 @@ def rebuild(tableau):
 
 
 @jit()
-def remove(tableau, k):
-    """Remove sample k from the support set, and its label."""
-    if tableau.in_support[k]:
-        pivot_out(tableau, k)
-    tableau.y[k] = 0.0
-
-
-@jit()
 def ensure_anchors(tableau):
     """Put both anchors into the support set, so that any other sample may leave it; rebuild after many pivots."""
     if tableau.n_pivots[0] > MAX_PIVOTS:
@@ -194,6 +177,15 @@ def ensure_anchors(tableau):
     for k in tableau.anchors:
         if not tableau.in_support[k]:
             pivot_in(tableau, k)
+
+
+@jit()
+def remove(tableau, k):
+    """Take the label of sample k away, and the sample out of the support set."""
+    ensure_anchors(tableau)
+    if tableau.in_support[k]:
+        pivot_out(tableau, k)
+    tableau.y[k] = 0.0
 
 
 @jit()
@@ -221,9 +213,9 @@ def _entering_sample(tableau, tol):
 
 
 @jit()
-def _move_to_solution(tableau):
-    """Move ``point`` towards the solution on the support set; samples whose multiplier reaches zero leave."""
-    y, g, point = tableau.y, tableau.g, tableau.point
+def _move_to_solution(tableau, point):
+    """Move ``point``, which is y a, to the solution on the support set; samples whose multiplier reaches zero leave."""
+    y, g = tableau.y, tableau.g
     while True:
         step, blocking = 1.0, -1
         for k in range(tableau.n_samples[0]):
@@ -247,11 +239,12 @@ def _active_set_steps(tableau, tol, enough):
         if k < 0:
             break
         pivot_out(tableau, k)
-    for _ in range(MAX_ROUNDS * tableau.n_samples[0]):
+    point = np.zeros(tableau.n_samples[0])
+    for _ in range(MAX_ROUNDS * point.size):
         value = 0.0
-        for k in range(tableau.n_samples[0]):
-            tableau.point[k] = -tableau.y[k] * tableau.g[k] if tableau.in_support[k] else 0.0
-            value += 0.5 * tableau.point[k]
+        for k in range(point.size):
+            point[k] = -tableau.y[k] * tableau.g[k] if tableau.in_support[k] else 0.0
+            value += 0.5 * point[k]
         if value >= enough:
             break
         k = _entering_sample(tableau, tol)
@@ -260,7 +253,7 @@ def _active_set_steps(tableau, tol, enough):
         if tableau.n_pivots[0] > MAX_PIVOTS:
             rebuild(tableau)
         pivot_in(tableau, k)
-        _move_to_solution(tableau)
+        _move_to_solution(tableau, point)
 
 
 @jit()

@@ -14,12 +14,6 @@ because that increases the bounds of both children. The costly label is bounded 
 the search goes down the likely one (``tree``). How much is pruned depends on the first incumbent: that of
 ``PairSwitching``, and of dives, which label the most certain sample one after the other and are then improved by
 ``PairSwitching``. Whenever the search stops, the smallest bound of the nodes that are left is a lower bound.
-
-References
-----------
-.. [1] O. Chapelle, V. Sindhwani and S. S. Keerthi, "Branch and bound for semi-supervised support vector machines",
-   NIPS 19, 2006.
-   https://proceedings.neurips.cc/paper_files/paper/2006/hash/8b8388180314a337c9aa3c5aa8e2f37a-Abstract.html
 """
 
 from __future__ import annotations
@@ -29,13 +23,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...balance import Count, Free
+from ...balance import Count, Free, positive_band
 from ...losses import SquaredHinge, SymmetricSquaredHinge
 from ...problem import Problem, objective
 from ...solution import Solution, with_gap
 from ...spaces import memory_limit
 from ..base import Accepts, Callback, Solver, StoppingRule
-from ..dual import LabelMoves, PairSwitching, Trainer, evaluate, kernel_block, solve_supervised
+from ..dual import PairSwitching, Trainer, evaluate, kernel_block, solve_supervised
 from . import active_set
 from .tree import MARGIN_TOL, Tree, dive, explore, new_tree
 
@@ -80,53 +74,41 @@ class BranchBound(Solver):
     ) -> Solution:
         """Search from the labels of pair switching, which starts from another solution if there is one."""
         stop = StoppingRule(self.max_iter, self.max_time, callback)
-        if not len(problem.searched):
-            first = solve_supervised(problem, min(self.tol, SUPERVISED_TOL), stop.time_left, callback)
-            return with_gap(first, first.certificate.lower_bound or 0.0, self._largest_gap(first.objective))
+        if len(problem.searched):
+            solution, bound = self._search(problem, start, rng, stop)
+        else:
+            solution = solve_supervised(problem, min(self.tol, SUPERVISED_TOL), stop.time_left, callback)
+            bound = solution.certificate.lower_bound or 0.0
+        return with_gap(solution, bound, (self.tol + GAP_ROUNDING) * abs(solution.objective))
+
+    def _search(self, problem: Problem, start: Solution | None, rng: Any, stop: StoppingRule) -> tuple[Solution, float]:
+        """The best labels found, and a lower bound."""
         first = PairSwitching(SWITCHING_TOL, max_time=stop.time_left).solve(problem, start)
         n_bytes = 3 * 8 * problem.space.gram().n ** 2  # of the kernel values, M and S
         if first.ended_early or n_bytes > memory_limit():
-            return self._without_search(problem, first)
+            return _without_search(problem, first)
         search = _TreeSearch(problem, first, self.tol, stop)
         with stop:
             search.run(np.random.default_rng(rng))
-        solution = search.solution()
-        return with_gap(solution, search.lower_bound(), self._largest_gap(solution.objective))
+        return search.solution(), search.lower_bound()
 
-    def _without_search(self, problem: Problem, first: Solution) -> Solution:
-        """The labels of pair switching, with the bound of the labeled samples."""
-        bound = solve_supervised(problem, SUPERVISED_TOL, None).certificate.lower_bound or 0.0
-        value = objective(problem, first.coef, first.intercept, first.labels)
-        row = {"step": 0, "objective": value, "bound": bound, "nodes": 0, "pivots": 0}
-        status = first.status if first.ended_early else "max_iter"
-        first = replace(first, objective=value, status=status, trace=[row])
-        return with_gap(first, bound, self._largest_gap(value))
 
-    def _largest_gap(self, value: float) -> float:
-        """The gap that a converged solution promises: ``tol`` of the objective, but for rounding."""
-        return (self.tol + GAP_ROUNDING) * abs(value)
+def _without_search(problem: Problem, first: Solution) -> tuple[Solution, float]:
+    """The labels of pair switching, with the bound of the labeled samples."""
+    bound = solve_supervised(problem, SUPERVISED_TOL, None).certificate.lower_bound or 0.0
+    value = objective(problem, first.coef, first.intercept, first.labels)
+    row = {"step": 0, "objective": value, "bound": bound, "nodes": 0, "pivots": 0}
+    status = first.status if first.ended_early else "max_iter"
+    return replace(first, objective=value, status=status, trace=[row]), bound
 
 
 class _TreeSearch:
-    """The search of one problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        With samples whose labels are searched.
-    first : Solution
-        The first incumbent.
-    tol : float
-        Relative gap at which nodes are pruned.
-    stop : StoppingRule
-        What ends the search; its iterations are nodes.
-    """
+    """The search of one problem from a first incumbent; the iterations of its stopping rule are nodes."""
 
     def __init__(self, problem: Problem, first: Solution, tol: float, stop: StoppingRule):
         self.problem, self.first, self.stop = problem, first, stop
-        moves = LabelMoves(problem)
-        self.samples = moves.samples
-        labeled = np.flatnonzero(problem.is_labeled & (problem.cost > 0))
+        self.samples = problem.searched
+        labeled = problem.labeled_samples
         both = np.r_[labeled, self.samples]
         K = kernel_block(problem, both)
         if problem.intercept == "regularized":
@@ -136,9 +118,9 @@ class _TreeSearch:
         self.cost = problem.cost[self.samples]
         # Random factors are drawn in the order of |f|, so that dives do not depend on the order of the samples.
         self.order = np.argsort(np.abs(first.scores[self.samples]), kind="stable")
-        labels = first.labels[self.samples]
-        positions = np.arange(len(labeled), len(both))
-        self.tree = new_tree(positions, moves.weights, moves.band(labels), tol)
+        labels, weights = first.labels[self.samples], problem.weights_of(self.samples)
+        positions, band = np.arange(len(labeled), len(both)), positive_band(problem.balance, weights, labels)
+        self.tree = new_tree(positions, weights, band, tol)
         self.tree.incumbent[0], self.tree.incumbent_y[:] = first.objective, labels
         self.tree.node_bound[0] = max(active_set.solve(self.tableau, MARGIN_TOL, np.inf), 0.0)  # of the labeled samples
         self.none_left = False
@@ -185,12 +167,12 @@ class _TreeSearch:
 
     def lower_bound(self) -> float:
         """A lower bound on the objective of all labels that keep the balance."""
-        tree, cutoff = self.tree, float(self.tree.incumbent[0] * self.tree.prune_factor[0])
-        if self.none_left:
-            return cutoff * (1.0 - BOUND_ROUNDING)
-        depth = tree.depth[0]
-        pending = tree.pending_bound[:depth][tree.is_pending[:depth]]
-        return float(min(cutoff, tree.node_bound[0], pending.min(initial=np.inf))) * (1.0 - BOUND_ROUNDING)
+        tree, depth = self.tree, self.tree.depth[0]
+        bound = tree.incumbent[0] * tree.prune_factor[0]
+        if not self.none_left:
+            pending = tree.pending_bound[:depth][tree.is_pending[:depth]]
+            bound = min(bound, tree.node_bound[0], pending.min(initial=np.inf))
+        return float(bound) * (1.0 - BOUND_ROUNDING)
 
     def _row(self, n_nodes: int) -> dict[str, Any]:
         return {

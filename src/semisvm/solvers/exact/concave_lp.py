@@ -7,26 +7,21 @@ min(r, s) is concave in r and s. The linear function with weight 1 on the smalle
 on the other (1/2 on each if they are equal) is tangent to it there and nowhere below. The linear program with the
 tangent in its place has an optimum no larger than the present objective, and the objective at its solution is no larger
 still. Where the program decreases nothing the point is stationary.
-
-References
-----------
-.. [1] G. Fung and O. L. Mangasarian, "Semi-supervised support vector machines for unlabeled data classification",
-   Optimization Methods and Software 15, 2001.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...balance import Free, Mean
 from ...losses import Hinge, SymmetricHinge
-from ...problem import Problem, objective
+from ...problem import Problem
 from ...solution import Certificate, Solution, gap_certificate
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .linear_program import HingeLosses, LPSolution, labeled_losses, solve_lp, trivial_solution
+from .linear_program import HingeLosses, labeled_losses, solution_from_lp, solve_lp, trivial_solution
 
 ZERO_SCORE = 1e-9  # the losses at both labels are equal up to this score
 MIN_DECREASE = 1e-9  # of the objective: a smaller decrease is rounding error
@@ -68,17 +63,10 @@ class ConcaveLP(Solver):
 class _Iterations:
     """The iterations of one problem.
 
-    Parameters
-    ----------
-    problem : Problem
-        Of norm 1, in a space of features.
-    stop : StoppingRule
-        What ends the iterations.
-
     Attributes
     ----------
-    point, value : LPSolution, float
-        The best point so far and its objective.
+    best : Solution
+        The best point so far.
     lower_bound : float
         The optimum of the labeled samples alone.
     possible_decrease : float
@@ -88,18 +76,7 @@ class _Iterations:
     def __init__(self, problem: Problem, stop: StoppingRule):
         self.problem, self.stop = problem, stop
         self.lower_bound, self.possible_decrease = 0.0, np.inf
-        self._move(trivial_solution(problem))
-
-    def _move(self, point: LPSolution) -> None:
-        self.point, self.value = point, objective(self.problem, point.coef, point.intercept)
-
-    def scores(self) -> np.ndarray:
-        """f at the samples."""
-        return self.problem.space.scores(self.point.coef, self.point.intercept)
-
-    def labels(self) -> np.ndarray:
-        """The given labels, and the signs of f at the other samples."""
-        return np.where(self.problem.is_labeled, self.problem.signs, np.where(self.scores() > 0, 1.0, -1.0))
+        self.best = solution_from_lp(problem, trivial_solution(problem))
 
     def run(self, start: Solution | None) -> None:
         """Solve the program of the labeled samples, then those at tangents until one decreases nothing."""
@@ -110,7 +87,7 @@ class _Iterations:
             self.lower_bound = first.lower_bound
             if start is not None:
                 first = first._replace(coef=start.coef, intercept=start.intercept)
-            self._move(first)
+            self.best = solution_from_lp(self.problem, first)
         is_supervised = first is not None and not len(self.problem.searched)
         if is_supervised:
             self.possible_decrease = 0.0
@@ -120,42 +97,32 @@ class _Iterations:
 
     def _step(self) -> None:
         """Solve the program with the tangent at the present point."""
-        before, labels = self.value, self.labels()
-        point = solve_lp(self.problem, tangent_losses(self.problem, self.scores()), self.stop)
+        before = self.best
+        point = solve_lp(self.problem, tangent_losses(self.problem, before.scores), self.stop)
         if point is None:
             self.stop.end("max_time")
             return
-        value = objective(self.problem, point.coef, point.intercept)
-        converged = value >= before - MIN_DECREASE * abs(before)
+        found = solution_from_lp(self.problem, point)
+        converged = found.objective >= before.objective - MIN_DECREASE * abs(before.objective)
         if converged:
-            self.point = self.point._replace(multipliers=point.multipliers)  # they belong to the tangent at this point
-            self.possible_decrease = max(before - point.lower_bound, 0.0)
+            self.best = replace(before, multipliers=point.multipliers)  # they belong to the tangent at this point
+            self.possible_decrease = max(before.objective - point.lower_bound, 0.0)
         else:
-            self.point, self.value = point, value
-        self._log(labels, converged)
+            self.best = found
+        self._log(before.labels, converged)
 
     def _log(self, labels_before: np.ndarray, converged: bool) -> None:
-        n_changed = np.count_nonzero((labels_before != self.labels())[~self.problem.is_labeled])
-        self.stop.log_iteration({"objective": self.value, "changed": int(n_changed)}, converged)
+        n_changed = np.count_nonzero((labels_before != self.best.labels)[~self.problem.is_labeled])
+        self.stop.log_iteration({"objective": self.best.objective, "changed": int(n_changed)}, converged)
 
     def solution(self) -> Solution:
         """The best point; stationary if the last program decreased nothing, else bounded by the labeled samples."""
-        certificate = gap_certificate(self.value, self.lower_bound)
+        certificate = gap_certificate(self.best.objective, self.lower_bound)
         if np.isfinite(self.possible_decrease):
-            tol = STATIONARY * abs(self.value)
+            tol = STATIONARY * abs(self.best.objective)
             certificate = Certificate("stationary", self.possible_decrease, self.lower_bound, certificate.gap, tol)
-        return Solution(
-            self.point.coef,
-            self.point.intercept,
-            self.scores(),
-            self.labels(),
-            self.value,
-            certificate,
-            str(self.stop.status),
-            n_iter=max(len(self.stop.trace), 1),
-            multipliers=self.point.multipliers,
-            trace=self.stop.trace,
-        )
+        status, trace = str(self.stop.status), self.stop.trace
+        return replace(self.best, certificate=certificate, status=status, trace=trace, n_iter=max(len(trace), 1))
 
 
 def tangent_losses(problem: Problem, f: np.ndarray) -> HingeLosses:

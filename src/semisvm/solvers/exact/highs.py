@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from ..base import StoppingRule
-from .integer_program import BOUND_MARGIN, OBJECTIVE_SIZE, IntegerProgram, IntegerResult
+from .integer_program import OBJECTIVE_SIZE, IntegerProgram, IntegerResult
+from .linear_program import intercept_variables
 
 Result = TypeVar("Result")
 
@@ -45,7 +47,7 @@ def solve_with_highs(program: IntegerProgram, tol: float, max_nodes: int, stop: 
         labels = np.where(result.x[-len(program.weights) :] > 0.5, 1.0, -1.0)
     limit = "max_iter" if n_nodes >= max_nodes else "max_time"
     status = "converged" if result.status == 0 else limit
-    return IntegerResult(labels, bound - BOUND_MARGIN * program.upper, n_nodes, status)
+    return IntegerResult(labels, bound, n_nodes, status)
 
 
 def _milp_arguments(program: IntegerProgram, factor: float) -> dict[str, Any]:
@@ -53,8 +55,8 @@ def _milp_arguments(program: IntegerProgram, factor: float) -> dict[str, Any]:
     n, d = program.Z.shape
     searched = np.flatnonzero(program.signs == 0)
     Z, u = sparse.csr_array(program.Z), len(searched)
-    b_parts = {True: [1.0], False: [], "regularized": [1.0, -1.0]}[program.intercept]
-    f = sparse.hstack([Z, -Z, sparse.csr_array(np.tile(b_parts, (n, 1)))], format="csr")
+    shift, price, b_bounds = intercept_variables(program.intercept, program.objective_scale)
+    f = sparse.hstack([Z, -Z, sparse.csr_array(np.tile(shift, (n, 1)))], format="csr")
     slack = sparse.eye_array(n, format="csr")
     signs, diagonal = sparse.csr_array(program.signs[:, None]), sparse.diags_array
     labeled = program.signs != 0
@@ -67,20 +69,17 @@ def _milp_arguments(program: IntegerProgram, factor: float) -> dict[str, Any]:
         ],
         format="csr",
     )
-    balance = np.r_[np.zeros(f.shape[1] + n), program.weights]
-    upper = np.full(len(balance), np.inf)
-    lower = np.zeros(len(balance))
-    lower[2 * d : 2 * d + len(b_parts)] = -np.inf if program.intercept is True else 0.0
-    upper[-u:] = 1.0
-    b_cost = np.full(len(b_parts), program.objective_scale if program.intercept == "regularized" else 0.0)
+    lower = np.r_[np.zeros(2 * d), b_bounds[:, 0], np.zeros(n + u)]
+    upper = np.r_[np.full(2 * d, np.inf), b_bounds[:, 1], np.full(n, np.inf), np.ones(u)]
     constraints = [LinearConstraint(matrix, np.r_[np.ones(labeled.sum()), 1.0 - M_positive, np.ones(u)], np.inf)]
     if np.isfinite(program.high):
-        constraints.append(LinearConstraint(balance[None], program.low, program.high))
+        positive = np.r_[np.zeros(f.shape[1] + n), program.weights]
+        constraints.append(LinearConstraint(positive[None], program.low, program.high))
     return {
-        "c": factor * np.r_[np.ones(2 * d), b_cost, program.cost, np.zeros(u)],
+        "c": factor * np.r_[np.ones(2 * d), price, program.cost, np.zeros(u)],
         "constraints": constraints,
         "bounds": Bounds(lower, upper),
-        "integrality": np.r_[np.zeros(len(balance) - u), np.ones(u)],
+        "integrality": np.r_[np.zeros(len(lower) - u), np.ones(u)],
     }
 
 
@@ -89,19 +88,15 @@ def run_interruptible(task: Callable[[], Result]) -> Result:
 
     After Ctrl-C HiGHS goes on in the background until its own limit, and its result is not used.
     """
-    results: list[Result] = []
-    errors: list[Exception] = []
+    future: Future[Result] = Future()
 
     def run() -> None:
         try:
-            results.append(task())
-        except Exception as error:
-            errors.append(error)
+            future.set_result(task())
+        except BaseException as error:
+            future.set_exception(error)
 
-    worker = threading.Thread(target=run, daemon=True)
-    worker.start()
-    while worker.is_alive():
-        worker.join(0.05)
-    if errors:
-        raise errors[0]
-    return results[0]
+    threading.Thread(target=run, daemon=True).start()
+    while not future.done():
+        wait([future], timeout=0.05)
+    return future.result()

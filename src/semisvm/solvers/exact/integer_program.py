@@ -15,11 +15,6 @@ the distance D of both samples in the dual norm, whatever the intercept is. So y
 
 The positive labeled sample with the smallest R bounds f_j from below by lo_j, the negative one from above by hi_j, and
 M+ = 1 - lo, M- = 1 + hi. An intercept that is absent or regularized bounds |f_j| by itself.
-
-References
-----------
-.. [1] K. P. Bennett and A. Demiriz, "Semi-supervised support vector machines", NIPS 11, 1998.
-   https://proceedings.neurips.cc/paper_files/paper/1998/hash/b710915795b9e9c02cf10d6d2bdb688c-Abstract.html
 """
 
 from __future__ import annotations
@@ -28,6 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+
+from ...spaces.kernels import squared_norms
 
 OBJECTIVE_SIZE = 1000.0  # tolerances of the solvers are absolute: the objective is multiplied to be about this large
 BOUND_MARGIN = 1e-6  # of ``upper``: how far a solver's bound may be above the optimum by its tolerances
@@ -54,6 +51,8 @@ class IntegerProgram(NamedTuple):
         The regularizer.
     upper : float
         The objective of the best point known.
+    samples, side : int array of shape (n,), {1, -1}
+        The samples of the problem in the order of the program, and the sign there of its positive class.
     lowest_f, highest_f : arrays over the searched samples
         The bounds of their scores by ``score_bounds``.
     """
@@ -68,8 +67,15 @@ class IntegerProgram(NamedTuple):
     objective_scale: float
     norm: int
     upper: float
+    samples: np.ndarray
+    side: float
     lowest_f: np.ndarray = np.empty(0)
     highest_f: np.ndarray = np.empty(0)
+
+    @property
+    def searched(self) -> np.ndarray:
+        """The samples whose labels are searched, in the order of the program."""
+        return self.samples[self.signs == 0]
 
     @property
     def big_m(self) -> tuple[np.ndarray, np.ndarray]:
@@ -129,6 +135,6 @@ def _repeated_row(Z: Any, i: int, times: int) -> Any:
 def _dual_norms(Z: Any, norm: int) -> np.ndarray:
     """Norms of the rows of Z, in the norm dual to that of w."""
     if norm == 2:
-        return np.sqrt((Z.multiply(Z) if sparse.issparse(Z) else Z * Z).sum(axis=1))
+        return np.sqrt(squared_norms(Z))
     largest = abs(Z).max(axis=1)
     return largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)

@@ -6,23 +6,18 @@ A sample may have a hinge with the sign s_k = +1, with -1, with both, or with no
 p, q >= 0, and every loss is a slack variable. HiGHS solves it with features scaled to size one, so that its tolerances
 mean the same on every scale. The intercept is then the midpoint of all intercepts that are optimal for w: where there
 are several, the solution does not depend on the names of the classes or the order of the samples.
-
-References
-----------
-.. [1] G. Fung and O. L. Mangasarian, "Semi-supervised support vector machines for unlabeled data classification",
-   Optimization Methods and Software 15, 2001.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from ...problem import Problem
+from ...problem import Problem, objective
+from ...solution import Solution, gap_certificate
 from ...spaces import Features
 from ..base import StoppingRule
 
@@ -39,8 +34,7 @@ class HingeLosses(NamedTuple):
     cost: np.ndarray
 
 
-@dataclass(frozen=True)
-class ScaledFeatures:
+class ScaledFeatures(NamedTuple):
     """Features of size one: Z = (X - center) / scale, f = Z v + a with v = scale w and a = b + center w.
 
     Dense features are centered if the intercept is free. With v in the place of w an objective is ``scale ** norm``
@@ -84,7 +78,7 @@ def scaled_features(problem: Problem) -> ScaledFeatures:
 
 def labeled_losses(problem: Problem) -> HingeLosses:
     """The losses of the labeled samples of positive cost."""
-    samples = np.flatnonzero(problem.is_labeled & (problem.cost > 0))
+    samples = problem.labeled_samples
     return HingeLosses(samples, problem.signs[samples], problem.cost[samples])
 
 
@@ -127,7 +121,7 @@ def _linprog_arguments(problem: Problem, scaled: ScaledFeatures, losses: HingeLo
     samples, signs, cost = losses
     d, k = scaled.Z.shape[1], len(samples)
     signed = sparse.csr_array(scaled.Z[samples] * -signs[:, None])
-    shift, price, bounds = _intercept_variables(problem, scaled)
+    shift, price, bounds = intercept_variables(problem.intercept, scaled.scale)
     columns = [signed, -signed, sparse.csr_array(-signs[:, None] @ shift), -sparse.eye_array(k)]
     program = {
         "c": np.r_[np.ones(2 * d), price, scaled.scale * cost],
@@ -141,28 +135,18 @@ def _linprog_arguments(problem: Problem, scaled: ScaledFeatures, losses: HingeLo
     return program
 
 
-def _intercept_variables(problem: Problem, scaled: ScaledFeatures) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def intercept_variables(intercept: bool | str, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coefficients in f, costs and bounds of the variables of b: one if it is free, two parts if it is regularized."""
-    if problem.intercept is True:
+    if intercept is True:
         return np.ones((1, 1)), np.zeros(1), np.array([[-np.inf, np.inf]])
-    if problem.intercept is False:
+    if intercept is False:
         return np.zeros((1, 0)), np.zeros(0), np.zeros((0, 2))
-    return np.array([[1.0, -1.0]]), np.full(2, scaled.scale), np.tile([0.0, np.inf], (2, 1))
+    return np.array([[1.0, -1.0]]), np.full(2, scale), np.tile([0.0, np.inf], (2, 1))
 
 
 def _lp_solution(problem: Problem, scaled: ScaledFeatures, losses: HingeLosses, result: Any) -> LPSolution:
-    """w from the program, and the intercept from w: by the mean that is fixed, or the best one."""
     d = scaled.Z.shape[1]
-    w, b = (result.x[:d] - result.x[d : 2 * d]) / scaled.scale, 0.0
-    f = problem.space.scores(w, 0.0)
-    if problem.fixed_mean is not None:
-        mean = float(problem.mean_weights @ f)
-        if problem.intercept is not False:
-            b = problem.fixed_mean - mean
-        elif mean:
-            w = w * (problem.fixed_mean / mean)  # the constraint holds up to the tolerance of HiGHS: now to all digits
-    elif problem.intercept is not False:
-        b = best_intercept(f[losses.samples], losses, _intercept_price(problem))
+    w, b = _with_intercept(problem, losses, (result.x[:d] - result.x[d : 2 * d]) / scaled.scale)
     multipliers = np.zeros(len(problem.signs))
     np.add.at(multipliers, losses.samples, -losses.signs * result.ineqlin.marginals / scaled.scale)
     return LPSolution(w, b, multipliers, max((result.fun - BOUND_ROUNDING * abs(result.fun)) / scaled.scale, 0.0))
@@ -170,21 +154,47 @@ def _lp_solution(problem: Problem, scaled: ScaledFeatures, losses: HingeLosses, 
 
 def trivial_solution(problem: Problem) -> LPSolution:
     """A feasible point without a program: w = 0, or the w of smallest norm with the fixed mean and no intercept."""
-    space, losses = features_of(problem), labeled_losses(problem)
-    w, b = np.zeros(space.X.shape[1]), 0.0
-    if problem.fixed_mean is not None:
+    space = features_of(problem)
+    w = np.zeros(space.X.shape[1])
+    if problem.fixed_mean is not None and problem.intercept is False:
         mean = space.from_dual(problem.mean_weights)
-        if problem.intercept is not False:
-            b = problem.fixed_mean
-        elif mean.any():
-            w[np.abs(mean).argmax()] = problem.fixed_mean / mean[np.abs(mean).argmax()]
-    elif problem.intercept is not False:
-        b = best_intercept(np.zeros(len(losses.samples)), losses, _intercept_price(problem))
+        largest = np.abs(mean).argmax()
+        w[largest] = np.sign(mean[largest])
+    w, b = _with_intercept(problem, labeled_losses(problem), w)
     return LPSolution(w, b, np.zeros(len(problem.signs)), 0.0)
 
 
-def _intercept_price(problem: Problem) -> float:
-    return 1.0 if problem.intercept == "regularized" else 0.0
+def _with_intercept(problem: Problem, losses: HingeLosses, w: np.ndarray) -> tuple[np.ndarray, float]:
+    """w and its best intercept, or the one that the fixed mean leaves; without an intercept w is scaled to that mean.
+
+    The mean of a program holds up to the tolerance of HiGHS, and here to all digits.
+    """
+    f = problem.space.scores(w, 0.0)
+    if problem.fixed_mean is not None:
+        mean = float(problem.mean_weights @ f)
+        if problem.intercept is not False:
+            return w, problem.fixed_mean - mean
+        return (w * (problem.fixed_mean / mean) if mean else w), 0.0
+    if problem.intercept is False:
+        return w, 0.0
+    return w, best_intercept(f[losses.samples], losses, 1.0 if problem.intercept == "regularized" else 0.0)
+
+
+def solution_from_lp(problem: Problem, point: LPSolution) -> Solution:
+    """The point as a solution, with labels by the sign of f and the gap to the bound of the point."""
+    f = problem.space.scores(point.coef, point.intercept)
+    value = objective(problem, point.coef, point.intercept)
+    return Solution(
+        point.coef,
+        point.intercept,
+        f,
+        problem.labels_of(f),
+        value,
+        gap_certificate(value, point.lower_bound),
+        "converged",
+        n_iter=1,
+        multipliers=point.multipliers,
+    )
 
 
 def best_intercept(f: np.ndarray, losses: HingeLosses, price: float = 0.0) -> float:

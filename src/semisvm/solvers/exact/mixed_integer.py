@@ -9,11 +9,6 @@ the full cost of the unlabeled samples and at increasing costs. Its objective is
 bounds all scores and so makes the big M of ``integer_program`` small. The labels that the integer solver returns are
 improved in the same way, and the best solution is returned with the solver's lower bound; the SVM of the labeled
 samples gives one before the search.
-
-References
-----------
-.. [1] K. P. Bennett and A. Demiriz, "Semi-supervised support vector machines", NIPS 11, 1998.
-   https://proceedings.neurips.cc/paper_files/paper/1998/hash/b710915795b9e9c02cf10d6d2bdb688c-Abstract.html
 """
 
 from __future__ import annotations
@@ -26,12 +21,12 @@ import numpy as np
 from ...balance import Count, Free, labels_in_band, positive_band
 from ...losses import Hinge, SymmetricHinge
 from ...problem import Problem, objective
-from ...solution import Solution, gap_certificate, with_gap
+from ...solution import Solution, with_gap
 from ..base import Accepts, Callback, Solver, StoppingRule
 from ..dual import SMO
 from .highs import solve_with_highs
-from .integer_program import BOUND_MARGIN, GAP_MARGIN, IntegerProgram, IntegerResult, score_bounds
-from .linear_program import labeled_losses, scaled_features, solve_lp, trivial_solution
+from .integer_program import BOUND_MARGIN, GAP_MARGIN, IntegerProgram, score_bounds
+from .linear_program import labeled_losses, scaled_features, solution_from_lp, solve_lp, trivial_solution
 from .scip import solve_with_scip
 
 SVM_TOL = 1e-9  # tolerance of an SVM with fixed labels
@@ -89,31 +84,13 @@ def solve_convex(problem: Problem, signs: np.ndarray, stop: StoppingRule) -> Sol
             stop.end("interrupted")
         return solution
     found = solve_lp(supervised, labeled_losses(supervised), stop)
-    point = found or trivial_solution(supervised)
-    f = problem.space.scores(point.coef, point.intercept)
-    value = objective(supervised, point.coef, point.intercept)
-    return Solution(
-        point.coef,
-        point.intercept,
-        f,
-        np.where(signs != 0, signs, np.where(f > 0, 1.0, -1.0)),
-        value,
-        gap_certificate(value, point.lower_bound),
-        "converged" if found else "max_time",
-        n_iter=1,
-        multipliers=point.multipliers,
-    )
+    if found is None:
+        return replace(solution_from_lp(supervised, trivial_solution(supervised)), status="max_time")
+    return solution_from_lp(supervised, found)
 
 
 class _IntegerSearch:
     """The search of one problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        In a space of features.
-    stop : StoppingRule
-        What ends the search.
 
     Attributes
     ----------
@@ -121,12 +98,12 @@ class _IntegerSearch:
         The samples whose labels are searched, and their weights in the balance.
     band : tuple of two floats
         Lowest and highest weight of positive samples.
-    best : Solution
-        The best solution so far.
     lower_bound : float
         A lower bound on the objective of all labels that keep the balance.
     n_nodes : int
         Nodes of the integer solver.
+    program : IntegerProgram or None
+        The program, once it is built.
     """
 
     def __init__(self, problem: Problem, stop: StoppingRule):
@@ -135,8 +112,8 @@ class _IntegerSearch:
         self.weights = problem.weights_of(self.samples)
         self.band = (-np.inf, np.inf)
         self.lower_bound, self.n_nodes = 0.0, 1
+        self.program: IntegerProgram | None = None
         self._best: Solution | None = None
-        self._program: tuple[IntegerProgram, np.ndarray, float] | None = None
 
     @property
     def best(self) -> Solution:
@@ -153,42 +130,29 @@ class _IntegerSearch:
                 self.stop.end(first.status)
             return
         labels = self.best.labels[self.samples]
-        for given in [labels] if start is None else [labels, start.labels[self.samples]]:
-            self.alternate(given)
+        self.alternate(labels)
+        if start is not None:
+            self.alternate(start.labels[self.samples])
         for share in COST_SHARES:
             labels = self.alternate(labels, share)
 
     def _begin(self, first: Solution) -> None:
         """Take the supervised SVM as the first solution, with labels by the rank of its scores within the balance."""
+        problem, labels, value = self.problem, first.labels.copy(), first.objective
         self.lower_bound = max(first.certificate.lower_bound or 0.0, 0.0)
-        labels = first.labels.copy()
-        rest = np.flatnonzero(self.problem.mean_weights > 0)
-        if len(rest) and self.problem.unlabeled is not None:
-            labels[rest] = labels_in_band(first.scores[rest], self.problem.weights_of(rest), self.problem.balance)
-        self._best = replace(first, labels=labels)
         if len(self.samples):
-            ranked = self._labels_by_rank(first.scores)
-            self.band = positive_band(self.problem.balance, self.weights, ranked)
-            signs = self._signs_with(ranked)
-            self._best = replace(first, labels=signs, objective=self._objective(first, signs))
-
-    def _labels_by_rank(self, f: np.ndarray) -> np.ndarray:
-        """Labels of the searched samples by the rank of their scores, within the balance."""
-        return labels_in_band(f[self.samples], self.weights, self.problem.balance)
-
-    def _signs_with(self, labels: np.ndarray) -> np.ndarray:
-        """The signs of the problem with labels of the searched samples."""
-        signs = self.problem.signs.copy()
-        signs[self.samples] = labels
-        return signs
-
-    def _objective(self, solution: Solution, signs: np.ndarray) -> float:
-        return objective(self.problem, solution.coef, solution.intercept, signs)
+            labels[self.samples] = labels_in_band(first.scores[self.samples], self.weights, problem.balance)
+            self.band = positive_band(problem.balance, self.weights, labels[self.samples])
+            value = objective(problem, first.coef, first.intercept, labels)
+        elif problem.unlabeled is not None and problem.has_unlabeled:
+            rest = np.flatnonzero(problem.mean_weights > 0)
+            labels[rest] = labels_in_band(first.scores[rest], problem.weights_of(rest), problem.balance)
+        self._best = replace(first, labels=labels, objective=value)
 
     def alternate(self, labels: np.ndarray, share: float = 1.0) -> np.ndarray:
         """Minimize over f and labels in turn, at a share of the cost of the searched samples; returns the last labels.
 
-        At the full cost every solution is offered as the best one.
+        At the full cost a solution that is better than the best one takes its place.
         """
         cost = self.problem.cost.copy()
         cost[self.samples] *= share
@@ -196,22 +160,19 @@ class _IntegerSearch:
         for _ in range(MAX_ALTERNATIONS):
             if not self.stop.running or self.stop.time_is_over:
                 break
-            solution = solve_convex(problem, self._signs_with(labels), self.stop)
-            if share == 1.0:
-                self.offer(solution, self._signs_with(labels))
+            signs = self.problem.signs.copy()
+            signs[self.samples] = labels
+            solution = solve_convex(problem, signs, self.stop)
+            if share == 1.0 and solution.objective < self.best.objective * (1.0 - MIN_DECREASE):
+                self._best = solution
             if solution.objective >= value * (1.0 - MIN_DECREASE):
                 break
-            value, new = solution.objective, self._labels_by_rank(solution.scores)
+            value = solution.objective
+            new = labels_in_band(solution.scores[self.samples], self.weights, problem.balance)
             if (new == labels).all() or not self.band[0] <= self.weights @ (new > 0) <= self.band[1]:
                 break
             labels = new
         return labels
-
-    def offer(self, solution: Solution, signs: np.ndarray) -> None:
-        """Keep a solution with these labels if it is better than the best one."""
-        value = self._objective(solution, signs)
-        if value < self.best.objective * (1.0 - MIN_DECREASE):
-            self._best = replace(solution, labels=signs, objective=value)
 
     def log(self, n_nodes: int) -> None:
         """Log the best solution and the bound."""
@@ -219,20 +180,18 @@ class _IntegerSearch:
         row = {"objective": float(self.best.objective), "bound": float(self.lower_bound), "nodes": n_nodes}
         self.stop.log_iteration(row)
 
-    def build_program(self) -> tuple[IntegerProgram, np.ndarray, float]:
-        """The program, the samples in its order, and the sign of its positive class.
+    def build_program(self) -> IntegerProgram:
+        """The program, in an order and with a positive class that depend on the data alone.
 
-        Order and sign depend on the data alone: where the solver ends early, the solution still does not depend on the
-        order of the samples and the names of the classes.
+        Where the solver ends early, the solution then does not depend on the order of the samples and the names of the
+        classes.
         """
         problem, scaled = self.problem, scaled_features(self.problem)
-        included = problem.is_labeled & (problem.cost > 0)
-        included[self.samples] = True
-        samples = np.flatnonzero(included)
+        samples = np.r_[labeled_losses(problem).samples, self.samples]
         samples = samples[np.argsort(scaled.Z[samples] @ np.cos(np.arange(scaled.Z.shape[1])), kind="stable")]
         signs, scale = problem.signs[samples], scaled.scale**problem.norm
         side = signs[signs != 0][0]
-        weights = self.weights[np.searchsorted(self.samples, samples[signs == 0])]
+        weights = problem.weights_of(samples[signs == 0])
         low, high = self.band
         if side < 0:
             low, high = weights.sum() - high, weights.sum() - low
@@ -247,74 +206,62 @@ class _IntegerSearch:
             objective_scale=scale,
             norm=problem.norm,
             upper=scale * self.best.objective,
+            samples=samples,
+            side=side,
         )
         lowest_f, highest_f = score_bounds(program)
-        return program._replace(lowest_f=lowest_f, highest_f=highest_f), samples, side
+        return program._replace(lowest_f=lowest_f, highest_f=highest_f)
 
     def run_integer_solver(self, tol: float, max_nodes: int) -> None:
         """Solve the program, and improve the labels that the solver finds."""
-        program, samples, side = self._program = self.build_program()
-        position = np.argsort(samples[program.signs == 0])  # of ``self.samples`` in the program
+        program = self.program = self.build_program()
 
         def on_incumbent(n_nodes: int, bound: float, labels: np.ndarray) -> None:
-            self._increase_bound((bound - BOUND_MARGIN * program.upper) / program.objective_scale)
-            self.alternate(side * labels[position])
+            self._improve(program, bound, labels)
             self.log(n_nodes)
 
-        if self.problem.norm == 1:
+        if program.norm == 1:
             result = solve_with_highs(program, tol, max_nodes, self.stop)
         else:
-            start = self._start_values(program, samples, side)
+            start = self._start_values(program)
             result = solve_with_scip(program, tol, max_nodes, self.stop, start, on_incumbent)
-        self._finish(result, program, side, position)
-
-    def _finish(self, result: IntegerResult, program: IntegerProgram, side: float, position: np.ndarray) -> None:
-        self._increase_bound(result.lower_bound / program.objective_scale)
+        self._improve(program, result.lower_bound, result.labels)
         self.n_nodes = max(result.n_nodes, 1)
-        if result.labels is not None:
-            self.alternate(side * result.labels[position])
         self.stop.end(result.status)
 
-    def _increase_bound(self, bound: float) -> None:
+    def _improve(self, program: IntegerProgram, bound: float, labels: np.ndarray | None) -> None:
+        """Take over the bound of an integer solver, and minimize from its labels."""
+        bound = (bound - BOUND_MARGIN * program.upper) / program.objective_scale
         self.lower_bound = max(self.lower_bound, bound)
+        if labels is not None:
+            position = np.argsort(program.searched)  # of ``self.samples`` in the program
+            self.alternate(program.side * labels[position])
 
-    def _start_values(self, program: IntegerProgram, samples: np.ndarray, side: float) -> np.ndarray:
+    def _start_values(self, program: IntegerProgram) -> np.ndarray:
         """The best solution as the variables of ``solve_with_scip``."""
-        f, labels = side * self.best.scores[samples], side * self.best.labels[samples]
-        scale = program.objective_scale
+        side, scale = program.side, program.objective_scale
+        f, labels = side * self.best.scores[program.samples], side * self.best.labels[program.samples]
         v = side * scale**0.5 * self.best.coef
         b = [] if program.intercept is False else [float(np.mean(f - program.Z @ v))]
         norm = 0.5 * v @ v + (0.5 * scale * b[0] ** 2 if program.intercept == "regularized" else 0.0)
         return np.r_[v, b, norm, np.maximum(1.0 - labels * f, 0.0), labels[program.signs == 0] > 0]
 
     def solution(self, tol: float) -> Solution:
-        """The best solution, with its objective recomputed, and the bound."""
+        """The best solution, with the bound; the gap that it promises is ``tol``, but for the solver's tolerances."""
         if self._best is None:  # Ctrl-C came before anything was solved
             self._begin(solve_convex(self.problem, self.problem.signs, StoppingRule(max_time=0.0)))
-        best = self.best
-        labels = np.where(best.labels != 0, best.labels, np.where(best.scores > 0, 1.0, -1.0))
-        value = objective(self.problem, best.coef, best.intercept, labels if len(self.samples) else None)
-        self._best = replace(best, labels=labels, objective=value)
         with self.stop:  # the callback sees the last row, too, and may raise
             self.log(self.n_nodes)
-        best = replace(
-            self.best,
-            status=str(self.stop.status),
-            n_iter=self.n_nodes,
-            trace=self.stop.trace,
-            details={} if self._program is None else {"big_m_slack": self._big_m_slack()},
-        )
-        return with_gap(best, self.lower_bound, self._largest_gap(tol))
+        value, details = abs(self.best.objective), {}
+        upper = value
+        if self.program is not None:
+            upper = self.program.upper / self.program.objective_scale
+            details = {"big_m_slack": self._big_m_slack(self.program)}
+        status, trace = str(self.stop.status), self.stop.trace
+        best = replace(self.best, status=status, n_iter=self.n_nodes, trace=trace, details=details)
+        return with_gap(best, self.lower_bound, tol * value + GAP_MARGIN * upper)
 
-    def _largest_gap(self, tol: float) -> float:
-        """The gap that a converged solution promises: ``tol`` of the objective, but for the solver's tolerances."""
-        value = abs(self.best.objective)
-        upper = value if self._program is None else self._program[0].upper / self._program[0].objective_scale
-        return tol * value + GAP_MARGIN * upper
-
-    def _big_m_slack(self) -> float:
+    def _big_m_slack(self, program: IntegerProgram) -> float:
         """The smallest distance of a score from the interval in which big M does not bind."""
-        assert self._program is not None
-        program, samples, side = self._program
-        f = side * self.best.scores[samples[program.signs == 0]]
+        f = program.side * self.best.scores[program.searched]
         return float(np.minimum(f - program.lowest_f, program.highest_f - f).min())

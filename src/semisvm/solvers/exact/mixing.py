@@ -14,13 +14,6 @@ the vectors, by SMO, and value and bound are compared.
 **The bound.** Let Q be the matrix of a_i a_j K_ij, with the labeled samples merged into one and nu w_j added beside it.
 For any 0 <= a <= c, any nu and any lambda with diag(lambda) - Q positive semidefinite, no labels have an objective
 below sum a - 1/2 sum lambda + nu s. lambda comes from the vectors and is increased by what the largest eigenvalue says.
-
-References
-----------
-.. [1] T. De Bie and N. Cristianini, "Convex methods for transduction", NIPS 16, 2003.
-   https://proceedings.neurips.cc/paper_files/paper/2003/hash/83691715fdc5baf20ed0742b0b85785b-Abstract.html
-.. [2] P.-W. Wang, W.-C. Chang and J. Z. Kolter, "The mixing method: coordinate descent for low-rank semidefinite
-   programming", 2017. https://arxiv.org/abs/1706.00476
 """
 
 from __future__ import annotations
@@ -32,12 +25,13 @@ from scipy import linalg
 
 from ..._jit import jit
 from ..._threads import single_blas_thread
+from ...balance import positive_band
 from ...losses import Hinge
 from ...problem import Problem
 from ...solution import Solution
 from ...spaces import Gram, Kernel
 from ..base import StoppingRule
-from ..dual import LabelMoves, kernel_block, solve_dual
+from ..dual import kernel_block, solve_dual
 from ..dual.dual_problem import build_dual
 
 TINY = 1e-12
@@ -141,16 +135,14 @@ class Relaxation:
     ----------
     samples, n_labeled : array, int
         The samples, labeled ones first, in an order that does not depend on how they came; number of labeled ones.
-    order : array
-        The positions of ``problem.searched`` in the order of ``samples``.
     K, cost, signs, weights : arrays
         Kernel values (plus 1 for a regularized intercept), costs, signs and weights in the balance of ``samples``.
     label_sums : array of two floats
         Lowest and highest weighted sum of labels that the balance allows.
     labeled_bound : float
         The lower bound from the labeled samples alone.
-    side : float
-        +1 or -1; it changes with the names of the classes, so that random draws do, too.
+    rng, side : Generator, float
+        Random draws are multiplied by ``side``, +1 or -1, which changes with the names of the classes as labels do.
     a, V, F : arrays of shape (n,), (n, rank) and (n, rank)
         Multipliers, unit vectors, and F = sum over i of K_ij a_i v_i.
     balance_dual : float
@@ -158,21 +150,21 @@ class Relaxation:
     """
 
     def __init__(self, problem: Problem, first: Solution, rng: np.random.Generator):
-        moves = LabelMoves(problem)
-        labeled = np.flatnonzero(problem.is_labeled & (problem.cost > 0))
+        labeled, searched = problem.labeled_samples, problem.searched
         kernel_sums = problem.space.gram().product((problem.cost > 0).astype(float))
-        self.order = np.argsort(kernel_sums[moves.samples], kind="stable")
-        self.samples = np.r_[labeled[np.argsort(kernel_sums[labeled], kind="stable")], moves.samples[self.order]]
+        searched = searched[np.argsort(kernel_sums[searched], kind="stable")]
+        self.samples = np.r_[labeled[np.argsort(kernel_sums[labeled], kind="stable")], searched]
         self.n_labeled = len(labeled)
         K = kernel_block(problem, self.samples)
         self.K = K + 1.0 if problem.intercept == "regularized" else K
         self.cost, self.signs = problem.cost[self.samples], problem.signs[self.samples]
-        self.weights = np.r_[np.zeros(self.n_labeled), moves.weights[self.order]]
-        low, high = moves.band(first.labels[moves.samples])
-        total = moves.weights.sum()
+        weights = problem.weights_of(searched)
+        self.weights = np.r_[np.zeros(self.n_labeled), weights]
+        low, high = positive_band(problem.balance, weights, first.labels[searched])
+        total = weights.sum()
         self.label_sums = np.clip([2.0 * low - total, 2.0 * high - total], -total, total)
         self.labeled_bound = first.certificate.lower_bound or 0.0
-        f = first.scores[self.samples[self.n_labeled :]]
+        f = first.scores[searched]
         self.rng, self.side = rng, 1.0 if f[np.abs(f).argmax()] > 0 else -1.0
         rank = int(np.ceil(np.sqrt(2.0 * (len(f) + 1)))) + 1
         self.V = np.zeros((len(self.samples), rank))
@@ -264,9 +256,7 @@ class Relaxation:
         Q[1:, 1:] = self.K[U, U] * np.outer(a, a)
         Q[0, 0] = z @ self.K[: self.n_labeled, : self.n_labeled] @ z
         Q[0, 1:] = Q[1:, 0] = (z @ self.K[: self.n_labeled, U]) * a + self.balance_dual * self.weights[U]
-        e = np.zeros((1, self.V.shape[1]))
-        e[0, 0] = 1.0
-        vectors = np.r_[e, self.V[U]]
+        vectors = np.r_[np.eye(1, self.V.shape[1]), self.V[U]]
         total = float(self.a.sum()) + self.balance_dual * self._label_sum()
         lam = np.einsum("ij,ij->i", Q @ vectors, vectors)
         shifted = lam.sum() + len(lam) * max(_largest_eigenvalue(Q - np.diag(lam)), 0.0)
@@ -288,7 +278,7 @@ class Relaxation:
         if self.balance_dual == 0.0:
             size = np.maximum(np.linalg.norm(self.F, axis=1), TINY)
             angle = np.arccos(np.clip(self.F[:, 0] / size, -1.0, 1.0))
-            turn = np.where(self.a > 0, 0.0, np.arccos(np.minimum(1.0 / size, 1.0)))
+            turn = np.arccos(np.minimum(1.0 / size, 1.0))
             low = np.where(self.a > 0, low, np.cos(np.minimum(angle + turn, np.pi)))
             high = np.where(self.a > 0, high, np.cos(np.maximum(angle - turn, 0.0)))
         above = max(float(self.weights @ low) - self.label_sums[1], 0.0)

@@ -6,13 +6,6 @@ they do, which has the largest bound, is a root in one variable.
 
 **The rounding.** Labels by e'v_j, and by the sides of random hyperplanes through the vectors, each improved by
 ``PairSwitching``. There is no free intercept: it is absent, or regularized, which is the kernel K + 1.
-
-References
-----------
-.. [1] T. De Bie and N. Cristianini, "Convex methods for transduction", NIPS 16, 2003.
-   https://proceedings.neurips.cc/paper_files/paper/2003/hash/83691715fdc5baf20ed0742b0b85785b-Abstract.html
-.. [2] P.-W. Wang, W.-C. Chang and J. Z. Kolter, "The mixing method: coordinate descent for low-rank semidefinite
-   programming", 2017. https://arxiv.org/abs/1706.00476
 """
 
 from __future__ import annotations
@@ -33,6 +26,7 @@ from ..base import Accepts, Callback, Solver, StoppingRule
 from ..dual import PairSwitching, solve_supervised
 from .mixing import Relaxation
 
+TIE_BREAK = 1e-6  # times the supervised score: decides where rounding would, whatever the order and the class names
 N_HYPERPLANES = 10
 MAX_BALANCE_DUALS = 20  # values of nu tried for a balance that binds
 SUPERVISED_TOL = 1e-6  # tolerance of the SVM of the labeled samples
@@ -80,15 +74,13 @@ class LowRankRelaxation(Solver):
             value = objective(problem, first.coef, first.intercept, first.labels)
             return with_gap(replace(first, objective=value), bound)
         _check_memory(len(problem.signs))
-        generator = np.random.default_rng(rng)
-        relaxed = Relaxation(problem, first, generator)
+        relaxed = Relaxation(problem, first, np.random.default_rng(rng))
         with stop, single_blas_thread:
             self._solve_relaxation(relaxed, stop)
         bound = max((row["bound"] for row in stop.trace), default=bound)
-        solution = _round(problem, relaxed, first, start, generator, stop)
+        solution = _round(problem, relaxed, first, start, stop)
         trace = [*stop.trace, {"step": len(stop.trace), "objective": solution.objective, "bound": bound}]
-        status = "interrupted" if solution.status == "interrupted" else str(stop.status)
-        solution = replace(solution, status=status, trace=trace, n_iter=len(trace))
+        solution = replace(solution, status=str(stop.status), trace=trace, n_iter=len(trace))
         return with_gap(solution, bound)  # without a tolerance: the relaxation may be loose
 
     def _solve_relaxation(self, relaxed: Relaxation, stop: StoppingRule) -> None:
@@ -121,35 +113,30 @@ class LowRankRelaxation(Solver):
 
 
 def _round(
-    problem: Problem,
-    relaxed: Relaxation,
-    first: Solution,
-    start: Solution | None,
-    rng: np.random.Generator,
-    stop: StoppingRule,
+    problem: Problem, relaxed: Relaxation, first: Solution, start: Solution | None, stop: StoppingRule
 ) -> Solution:
     """The best solution of pair switching from the labels along e, those of random hyperplanes and those given."""
-    samples, weights = problem.searched, problem.weights_of(problem.searched)
-    V = np.empty_like(relaxed.V[relaxed.n_labeled :])
-    V[relaxed.order] = relaxed.V[relaxed.n_labeled :]
+    samples, V = relaxed.samples[relaxed.n_labeled :], relaxed.V[relaxed.n_labeled :]
     candidates = [V[:, 0]] if start is None else [V[:, 0], start.labels[samples]]
     for _ in range(N_HYPERPLANES):
-        normal = relaxed.side * rng.normal(size=(V.shape[1],))
+        normal = relaxed.side * relaxed.rng.normal(size=(V.shape[1],))
         normal[0] = abs(normal[0])  # labeled samples stay on their side
         candidates.append(V @ normal)
-    interrupted = False
+    scores = first.scores[samples]
+    tie_break = TIE_BREAK * scores / max(np.abs(scores).max(), np.finfo(float).tiny)
     for candidate in candidates:
         labels = first.labels.copy()
-        labels[samples] = labels_in_band(candidate, weights, problem.balance)
+        labels[samples] = labels_in_band(candidate + tie_break, problem.weights_of(samples), problem.balance)
         solver = PairSwitching(SWITCHING_TOL, max_time=stop.time_left)
         found = solver.solve(problem, replace(first, labels=labels))
         stop.offer(found.objective, found)
-        interrupted = found.status == "interrupted"
-        if interrupted or stop.time_is_over:
+        if found.status == "interrupted":
+            stop.status = "interrupted"  # also where the sweeps have converged
+            break
+        if stop.time_is_over:
             break
     assert stop.best is not None
-    best = stop.best[1]
-    return replace(best, status="interrupted") if interrupted else best
+    return stop.best[1]
 
 
 def _check_memory(n: int) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..._validation import import_optional
 from ..base import StoppingRule
-from .integer_program import BOUND_MARGIN, OBJECTIVE_SIZE, IntegerProgram, IntegerResult
+from .integer_program import OBJECTIVE_SIZE, IntegerProgram, IntegerResult
 
 FEASIBILITY_TOL = 1e-9
 STATUS_OF_SCIP = {
@@ -21,8 +21,6 @@ STATUS_OF_SCIP = {
     "userinterrupt": "interrupted",
 }
 
-OnIncumbent = Callable[[int, float, np.ndarray], None]
-
 
 def solve_with_scip(
     program: IntegerProgram,
@@ -30,7 +28,7 @@ def solve_with_scip(
     max_nodes: int,
     stop: StoppingRule,
     start: np.ndarray,
-    on_incumbent: OnIncumbent,
+    on_incumbent: Callable[[int, float, np.ndarray], None],
 ) -> IntegerResult:
     """Solve a program of norm 2.
 
@@ -74,8 +72,7 @@ def solve_with_scip(
         raise errors[0]
     labels = _labels(model, d) if model.getNSols() else None
     status = STATUS_OF_SCIP.get(model.getStatus(), "max_time") if stop.running else str(stop.status)
-    bound = model.getDualbound() / factor
-    return IntegerResult(labels, bound - BOUND_MARGIN * program.upper, int(model.getNTotalNodes()), status)
+    return IntegerResult(labels, model.getDualbound() / factor, int(model.getNTotalNodes()), status)
 
 
 def _build_model(pyscipopt: ModuleType, program: IntegerProgram, factor: float) -> tuple[Any, list[Any]]:

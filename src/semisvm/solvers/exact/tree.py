@@ -2,12 +2,6 @@
 
 ``explore`` and ``dive`` change a ``Tree`` and the ``Tableau`` of the present node in place. ``branch_bound`` states the
 method.
-
-References
-----------
-.. [1] O. Chapelle, V. Sindhwani and S. S. Keerthi, "Branch and bound for semi-supervised support vector machines",
-   NIPS 19, 2006.
-   https://proceedings.neurips.cc/paper_files/paper/2006/hash/8b8388180314a337c9aa3c5aa8e2f37a-Abstract.html
 """
 
 from __future__ import annotations
@@ -111,25 +105,22 @@ def _branching_sample(tableau, tree, forced):
             continue
         positive_cost, negative_cost = _label_costs(tableau, j)
         all_margins = all_margins and min(positive_cost, negative_cost) == 0.0
-        increase = min(positive_cost, negative_cost)
-        if forced != 0.0:
-            increase = positive_cost if forced > 0.0 else negative_cost
+        label = forced if forced != 0.0 else (1.0 if positive_cost <= negative_cost else -1.0)
+        increase = positive_cost if label > 0.0 else negative_cost
         if increase > largest:
-            found, largest = j, increase
-            likely = forced if forced != 0.0 else (1.0 if positive_cost <= negative_cost else -1.0)
+            found, largest, likely = j, increase, label
     return found, likely, all_margins
 
 
 @jit()
 def _round_node(tableau, tree, cost, value):
     """Label the other samples by the rank of f, and keep the labels if f with them is better than the incumbent."""
-    unassigned = np.array([t for t in range(tree.samples.size) if tableau.y[tree.samples[t]] == 0.0])
-    positive, _ = _label_weights(tableau, tree)
-    f = np.array([tableau.g[tree.samples[t]] for t in unassigned])
+    unassigned = np.flatnonzero(tableau.y[tree.samples] == 0.0)
+    f = tableau.g[tree.samples[unassigned]]
     order = np.argsort(-f)
-    total, best, n_positive = value, np.inf, -1
-    for t in range(f.size):
-        total += cost[unassigned[t]] * max(1.0 + f[t], 0.0) ** 2
+    positive, _ = _label_weights(tableau, tree)
+    total = value + (cost[unassigned] * np.maximum(1.0 + f, 0.0) ** 2).sum()
+    best, n_positive = np.inf, -1
     for k in range(f.size + 1):
         if tree.band[0] <= positive <= tree.band[1] and total < best:
             best, n_positive = total, k
@@ -139,10 +130,9 @@ def _round_node(tableau, tree, cost, value):
             positive += tree.weights[unassigned[t]]
     if best < tree.incumbent[0]:
         tree.incumbent[0] = best
-        for t in range(tree.samples.size):
-            tree.incumbent_y[t] = tableau.y[tree.samples[t]]
-        for k in range(f.size):
-            tree.incumbent_y[unassigned[order[k]]] = 1.0 if k < n_positive else -1.0
+        tree.incumbent_y[:] = tableau.y[tree.samples]
+        tree.incumbent_y[unassigned[order[:n_positive]]] = 1.0
+        tree.incumbent_y[unassigned[order[n_positive:]]] = -1.0
 
 
 @jit()
@@ -155,29 +145,27 @@ def dive(tableau, tree, cost, factors):
     for _ in range(tree.samples.size):
         _round_node(tableau, tree, cost, active_set.solve(tableau, MARGIN_TOL, np.inf))
         positive, unassigned = _label_weights(tableau, tree)
-        found, largest = -1, -1.0
+        found, largest, label = -1, -1.0, 1.0
         for t in range(tree.samples.size):
             j = tree.samples[t]
             positive_cost, negative_cost = _label_costs(tableau, j)
-            lowest = positive + (tree.weights[t] if positive_cost <= negative_cost else 0.0)
-            highest = positive + unassigned - (tree.weights[t] if positive_cost > negative_cost else 0.0)
+            is_positive = positive_cost <= negative_cost
+            lowest = positive + (tree.weights[t] if is_positive else 0.0)
+            highest = positive + unassigned - (0.0 if is_positive else tree.weights[t])
             feasible = lowest <= tree.band[1] and highest >= tree.band[0]
             certainty = factors[t] * max(positive_cost, negative_cost)
             if tableau.y[j] == 0.0 and feasible and certainty > largest:
-                found, largest = j, certainty
+                found, largest, label = j, certainty, 1.0 if is_positive else -1.0
         if found < 0:
             break
-        positive_cost, negative_cost = _label_costs(tableau, found)
-        tableau.y[found] = 1.0 if positive_cost <= negative_cost else -1.0
+        tableau.y[found] = label
     for j in tree.samples:
-        active_set.ensure_anchors(tableau)
         active_set.remove(tableau, j)
 
 
 @jit()
 def _backtrack(tableau, tree):
     """Go to the next child that is pending and not pruned; False if there is none."""
-    active_set.ensure_anchors(tableau)
     while tree.depth[0] > 0:
         level = tree.depth[0] - 1
         j = tree.sample[level]
@@ -189,12 +177,11 @@ def _backtrack(tableau, tree):
             tree.node_bound[0] = tree.pending_bound[level]
             return True
         tree.depth[0] = level
-        active_set.ensure_anchors(tableau)
     return False
 
 
 @jit()
-def _branch(tableau, tree, j, likely, forced, value):
+def _descend(tableau, tree, j, likely, forced, value):
     """Go down to the likely label of sample j; the child of the other one, if allowed, is bounded and maybe pending."""
     level = tree.depth[0]
     tree.is_pending[level] = False
@@ -202,7 +189,6 @@ def _branch(tableau, tree, j, likely, forced, value):
         tableau.y[j] = -likely
         cutoff = tree.incumbent[0] * tree.prune_factor[0]
         bound = max(active_set.solve(tableau, MARGIN_TOL, cutoff), value)
-        active_set.ensure_anchors(tableau)
         active_set.remove(tableau, j)
         tree.is_pending[level], tree.pending_bound[level] = bound < cutoff, bound
     tableau.y[j] = likely
@@ -211,27 +197,32 @@ def _branch(tableau, tree, j, likely, forced, value):
 
 
 @jit()
+def _branch(tableau, tree, cost):
+    """Bound the present node and go down to a child; False where it is pruned or its best labels are known."""
+    low, high = tree.band[0], tree.band[1]
+    cutoff = tree.incumbent[0] * tree.prune_factor[0]
+    value = max(active_set.solve(tableau, MARGIN_TOL, cutoff), tree.node_bound[0])
+    positive, unassigned = _label_weights(tableau, tree)
+    if value >= cutoff or positive > high or positive + unassigned < low:
+        return False
+    _round_node(tableau, tree, cost, value)
+    smallest = np.inf
+    for t in range(tree.samples.size):
+        if tableau.y[tree.samples[t]] == 0.0:
+            smallest = min(smallest, tree.weights[t])
+    forced = -1.0 if positive + smallest > high else (1.0 if positive + unassigned - smallest < low else 0.0)
+    j, likely, all_margins = _branching_sample(tableau, tree, forced)
+    if j < 0 or (all_margins and tree.incumbent[0] <= value):
+        return False
+    _descend(tableau, tree, j, likely, forced, value)
+    return True
+
+
+@jit()
 def explore(tableau, tree, cost, n_nodes):
     """Explore so many nodes; True once none is left."""
-    low, high = tree.band[0], tree.band[1]
     for _ in range(n_nodes):
-        cutoff = tree.incumbent[0] * tree.prune_factor[0]
-        value = max(active_set.solve(tableau, MARGIN_TOL, cutoff), tree.node_bound[0])
-        positive, unassigned = _label_weights(tableau, tree)
-        if value >= cutoff or positive > high or positive + unassigned < low:
-            if not _backtrack(tableau, tree):
-                return True
-            continue
-        _round_node(tableau, tree, cost, value)
-        smallest = np.inf
-        for t in range(tree.samples.size):
-            if tableau.y[tree.samples[t]] == 0.0:
-                smallest = min(smallest, tree.weights[t])
-        forced = -1.0 if positive + smallest > high else (1.0 if positive + unassigned - smallest < low else 0.0)
-        j, likely, all_margins = _branching_sample(tableau, tree, forced)
-        if j < 0 or (all_margins and tree.incumbent[0] <= value):
-            if not _backtrack(tableau, tree):
-                return True
-            continue
-        _branch(tableau, tree, j, likely, forced, value)
+        has_next = _branch(tableau, tree, cost) or _backtrack(tableau, tree)
+        if not has_next:
+            return True
     return False

@@ -3,11 +3,6 @@
 With a Gaussian prior on w and Gaussian noise the posterior of the labels is largest where F'H^-1F is, which is
 beta n - mu y'Sy with C = beta/mu: the labels of smallest 1/2 y'Sy subject to the balance. They are searched as in
 ``label_search``; for few samples ``optimal_labels`` proves the optimum, and otherwise bounds the objective from below.
-
-References
-----------
-.. [1] M. M. Adankon, M. Cheriet and A. Biem, "Semisupervised learning using Bayesian interpretation: application to
-   LS-SVM", IEEE Transactions on Neural Networks 22, 2011. https://doi.org/10.1109/TNN.2011.2105888
 """
 
 from __future__ import annotations
@@ -87,8 +82,10 @@ class IntegerQuadratic(Solver):
         best = Labeling(found.labels[system.samples])
         with stop:
             if len(free) and stop.running and self._proves(len(free)):
-                prove = enumerate_all if len(free) <= MAX_ENUMERATED else solve_scip
-                best = prove(problem, system, best.y, free, stop)
+                if len(free) <= MAX_ENUMERATED:
+                    best = enumerate_all(problem, system, best.y, free)
+                else:
+                    best = solve_scip(problem, system, best.y, free, stop)
             if len(free) < len(system.searched):
                 best = best._replace(bound=None, is_optimal=False)  # the bound has to hold for all labels
             if best.bound is None and len(system.searched) <= MAX_BOUNDED:
@@ -108,7 +105,7 @@ class IntegerQuadratic(Solver):
         first = solve_labeled(problem.labeled_only())
         gram, searched = problem.space.gram(), problem.searched
         distance = np.full(gram.n, np.inf)
-        for sample in np.flatnonzero(problem.is_labeled & (problem.cost > 0)).tolist():
+        for sample in problem.labeled_samples.tolist():
             np.minimum(distance, gram.squared_distances(sample), out=distance)
         limit = np.median(distance[searched]) if self.max_distance is None else self.max_distance**2
         f = first.scores[searched]
@@ -142,6 +139,5 @@ def _solution(problem: Problem, system: System, found: Solution, best: Labeling,
 
 def _evidence(system: System, y: np.ndarray) -> dict[str, float]:
     """Log evidence of the labels, and the precision mu of the prior at which it is largest."""
-    alpha = system.form.product(y)
-    degrees_of_freedom = system.form.n - (1 if system.form.intercept is True else 0)
-    return {"evidence": system.form.evidence(y, alpha), "mu": degrees_of_freedom / float(y @ alpha)}
+    evidence, mu = system.form.evidence(y)
+    return {"evidence": evidence, "mu": mu}

@@ -5,11 +5,6 @@ That also covers kernels that are positive definite on such alpha only. M = J K 
 with h = M^-1 1,
 
     S = M^-1 - h h' / (1'h),     b = h'y / (1'h) - (mean row of K)'alpha
-
-References
-----------
-.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
-   9, 1999. https://doi.org/10.1023/A:1018628609742
 """
 
 from __future__ import annotations

@@ -4,19 +4,12 @@ The symmetric squared loss 1/2 (1 - |f|)^2 is convex minus |f|; its tangent at t
 least squares with the labels sign(f). Each step decreases the objective, and once no sign changes the point is
 stationary. With a balance the labels are the closest ones that keep it: +1 for the highest scores, as many as it
 requires.
-
-References
-----------
-.. [1] J. Shim and K. Seok, "A transductive least squares support vector machine with the difference convex algorithm",
-   Journal of the Korean Data and Information Science Society 25, 2014.
-.. [2] A. L. Yuille and A. Rangarajan, "The concave-convex procedure", Neural Computation 15, 2003.
-   https://doi.org/10.1162/08997660360581958
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +18,7 @@ from ...losses import Squared, SymmetricSquared
 from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .system import System, build_system, solution_from_labels, solve_labeled
+from .system import System, build_system, searched_solution, solve_labeled
 
 
 @dataclass(frozen=True)
@@ -41,8 +34,10 @@ class DifferenceConvex(Solver):
 
     References
     ----------
-    J. Shim and K. Seok, "A transductive least squares support vector machine with the difference convex algorithm",
-    Journal of the Korean Data and Information Science Society 25, 2014.
+    .. [1] J. Shim and K. Seok, "A transductive least squares support vector machine with the difference convex
+       algorithm", Journal of the Korean Data and Information Science Society 25, 2014.
+    .. [2] A. L. Yuille and A. Rangarajan, "The concave-convex procedure", Neural Computation 15, 2003.
+       https://doi.org/10.1162/08997660360581958
     """
 
     max_iter: int = 1000
@@ -61,40 +56,28 @@ class DifferenceConvex(Solver):
         weights = problem.weights_of(problem.searched)
         y = problem.signs[system.samples].copy()
         y[system.searched] = labels_by_sign(first.scores[problem.searched], weights, problem.balance)
-        step, n_changed = None, len(problem.searched)
+        n_changed = len(problem.searched)
         with stop:
             while stop.running:
-                step = _next_step(problem, system, y)
-                stop.log_iteration({"objective": step.value, "changed": n_changed}, converged=not step.changes.any())
+                value, f, new = _next_labels(problem, system, y)
+                changes = new != y[system.searched]
+                stop.log_iteration({"objective": value, "changed": n_changed}, converged=not changes.any())
                 if stop.running:
-                    y[system.searched] = step.labels
-                    n_changed = int(np.count_nonzero(step.changes))
-        if step is None or stop.interrupted:
-            step = _next_step(problem, system, y)
-        violation = float(np.abs(step.scores[step.changes]).max(initial=0.0))
-        return replace(
-            solution_from_labels(problem, system, y),
-            certificate=Certificate("stationary", violation, tol=0.0),
-            status=str(stop.status),
-            n_iter=max(len(stop.trace), 1),
-            trace=stop.trace,
-        )
+                    y[system.searched] = new
+                    n_changed = int(np.count_nonzero(changes))
+        _, f, new = _next_labels(problem, system, y)
+        violation = float(np.abs(f[new != y[system.searched]]).max(initial=0.0))
+        return searched_solution(problem, system, y, Certificate("stationary", violation, tol=0.0), stop)
 
 
-class _Step(NamedTuple):
-    """The objective and the scores of the present labels, the next labels, and the mask of those that differ."""
+def _next_labels(problem: Problem, system: System, y: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """The objective and the scores of the labels y, and the labels closest to these scores within the balance.
 
-    value: float
-    scores: np.ndarray
-    labels: np.ndarray
-    changes: np.ndarray
-
-
-def _next_step(problem: Problem, system: System, y: np.ndarray) -> _Step:
-    """The labels closest to the scores within the balance; the present ones if that decreases nothing."""
+    The present ones are kept if the others do not decrease the objective.
+    """
     alpha = system.form.product(y)
     f, present = system.form.scores(y, alpha)[system.searched], y[system.searched]
     new = nearest_labels(f, present, problem.weights_of(problem.searched), problem.balance)
     if problem.cost[problem.searched] @ ((new - present) * f) <= 0:
         new = present  # weights that differ may leave no closer labels within the balance
-    return _Step(system.form.value(y, alpha), f, new, new != present)
+    return system.form.value(y, alpha), f, new

@@ -7,16 +7,9 @@ samples i, j of opposite labels changes it by both flips plus 4 y_i y_j S_ij.
 Several labelings are searched side by side, so that a row of S or Q that more than one of them needs is read once. All
 loops run over the u samples whose labels are searched; ``positive`` is the weight of those with label +1, which has to
 stay between ``low`` and ``high``.
-
-References
-----------
-.. [1] F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Speedy local search for semi-supervised regularized
-   least-squares", KI 2011, LNCS 7006. https://doi.org/10.1007/978-3-642-24455-1_8
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from ..._jit import jit
 
@@ -140,9 +133,10 @@ def sweep_low_rank(Q, searched, sqrt_cost, diagonal, order, Y, P, weights, posit
 
 
 @jit(fastmath=REASSOCIATE)
-def steepest_flips(S, y, alpha, weights, positive, low, high, max_flips):
+def steepest_flips(S, y, alpha, weights, positive, low, high):
     """Flip the label that gains most until none gains; returns the number of flips and the positive weight."""
-    for n_flips in range(max_flips):
+    n_flips = 0
+    while True:
         best, chosen = 0.0, -1
         for j in range(len(y)):
             change = 2.0 * (S[j, j] - y[j] * alpha[j])
@@ -154,35 +148,7 @@ def steepest_flips(S, y, alpha, weights, positive, low, high, max_flips):
         for i in range(len(y)):
             alpha[i] -= 2.0 * y[chosen] * S[chosen, i]
         y[chosen] = -y[chosen]
-    return max_flips, positive
-
-
-@jit()
-def steepest_swaps(S, y, alpha, diagonal, weights, positive, low, high, max_swaps):
-    """Swap the pair of opposite labels that gains most until none gains, among some samples.
-
-    All arrays belong to these samples; y and alpha are changed in place. Returns the number of swaps and the positive
-    weight.
-    """
-    for n_swaps in range(max_swaps):
-        best, first, second = 0.0, -1, -1
-        for i in range(len(y)):
-            if y[i] < 0:
-                continue
-            for j in range(len(y)):
-                if y[j] > 0:
-                    continue
-                change = 2.0 * (diagonal[i] - alpha[i] + diagonal[j] + alpha[j] - 2.0 * S[i, j])
-                after = positive - weights[i] + weights[j]
-                if change < best and change < -MIN_GAIN * (diagonal[i] + diagonal[j]) and low <= after <= high:
-                    best, first, second = change, i, j
-        if first < 0:
-            return n_swaps, positive
-        positive += weights[second] - weights[first]
-        for i in range(len(y)):
-            alpha[i] += 2.0 * (S[second, i] - S[first, i])
-        y[first], y[second] = -1.0, 1.0
-    return max_swaps, positive
+        n_flips += 1
 
 
 @jit()
@@ -200,6 +166,21 @@ def best_swap(S, y, alpha, weights, positive, low, high):
             if change < best and change < -MIN_GAIN * (S[i, i] + S[j, j]) and low <= after <= high:
                 best, first, second = change, i, j
     return best, first, second
+
+
+@jit()
+def steepest_swaps(S, y, alpha, weights, positive, low, high):
+    """Make the best swap until none gains, changing y and alpha in place; returns the number of swaps."""
+    n_swaps = 0
+    while True:
+        _, first, second = best_swap(S, y, alpha, weights, positive, low, high)
+        if first < 0:
+            return n_swaps
+        positive += weights[second] - weights[first]
+        for i in range(len(y)):
+            alpha[i] += 2.0 * (S[second, i] - S[first, i])
+        y[first], y[second] = -1.0, 1.0
+        n_swaps += 1
 
 
 @jit()
@@ -224,9 +205,3 @@ def enumerate_labels(S, y, alpha, weights, positive, low, high):
             smallest = value
             best[:] = y
     return best
-
-
-def best_flip_gain(y: np.ndarray, alpha: np.ndarray, diagonal: np.ndarray, allowed: np.ndarray) -> float:
-    """The largest gain of one allowed flip; zero if none gains."""
-    gains = 2.0 * (y * alpha - diagonal)
-    return float(np.max(np.where(allowed & (gains > MIN_GAIN * diagonal), gains, 0.0), initial=0.0))

@@ -11,7 +11,6 @@ and with P = A^-1 the inverse of A without the rows and columns g is P_kk - P_kg
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -19,13 +18,6 @@ from scipy import linalg
 from ..._threads import TILE, run_in_threads, tiles
 
 MAX_PENDING = 96  # columns of Z that are kept beside the inverse before they are added to it together
-
-
-class Growth(NamedTuple):
-    """The blocks of one growth: ``cross_solution`` V = A^-1 B and ``schur_inverse`` T = (D - B'A^-1 B)^-1."""
-
-    cross_solution: np.ndarray
-    schur_inverse: np.ndarray
 
 
 class GrowingInverse:
@@ -53,12 +45,6 @@ class GrowingInverse:
         self._n_pending = 0
         self.size = 0
 
-    def compute_inverse(self) -> np.ndarray:
-        """The whole inverse, a copy."""
-        self._add_pending()
-        lower = np.tril(self._buffer[: self.size, : self.size])
-        return lower + np.tril(lower, -1).T
-
     def diagonal(self) -> np.ndarray:
         """The diagonal of the inverse."""
         Z, ZT = self._pending()
@@ -79,7 +65,7 @@ class GrowingInverse:
         run_in_threads(add, list(tiles(self.size, TILE)))
         return out
 
-    def add(self, cross: np.ndarray, corner: np.ndarray) -> Growth:
+    def add(self, cross: np.ndarray, corner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Put B and B' beside the matrix and D into the corner.
 
         Parameters
@@ -91,7 +77,7 @@ class GrowingInverse:
 
         Returns
         -------
-        Growth
+        tuple of arrays
             V and T, which update solutions: with x that of y, the solution of (y, z) is (x - V d, d), d = T (z - B'x).
         """
         m, s = cross.shape
@@ -101,10 +87,11 @@ class GrowingInverse:
         if not m:
             self._buffer[:s, :s] = T
             self.size = s
-            return Growth(V, T)
+            return V, T
         Z = np.vstack([V, -np.eye(s)])
-        if self._n_pending + s > MAX_PENDING:
-            self._add_pending()
+        if self._n_pending and self._n_pending + s > MAX_PENDING:
+            self._add_term(*self._pending())
+            self._n_pending = 0
         self.size += s
         if s > MAX_PENDING:
             self._add_term(Z, Z @ T)
@@ -112,10 +99,10 @@ class GrowingInverse:
             new = slice(self._n_pending, self._n_pending + s)
             self._pending_Z[: self.size, new], self._pending_ZT[: self.size, new] = Z, Z @ T
             self._n_pending += s
-        return Growth(V, T)
+        return V, T
 
     def clear(self) -> None:
-        """Back to size zero."""
+        """Start again at size zero."""
         self._buffer[: self.size, : self.size] = 0.0
         self._pending_Z[:], self._pending_ZT[:] = 0.0, 0.0
         self._n_pending = self.size = 0
@@ -123,11 +110,6 @@ class GrowingInverse:
     def _pending(self) -> tuple[np.ndarray, np.ndarray]:
         """Z and Z T of the terms that are not yet in the buffer."""
         return self._pending_Z[: self.size, : self._n_pending], self._pending_ZT[: self.size, : self._n_pending]
-
-    def _add_pending(self) -> None:
-        if self._n_pending:
-            self._add_term(*self._pending())
-            self._n_pending = 0
 
     def _add_term(self, Z: np.ndarray, ZT: np.ndarray) -> None:
         """Add Z T Z' to the buffer."""

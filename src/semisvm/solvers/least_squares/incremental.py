@@ -8,13 +8,6 @@ The system of the samples so far is
 without its first row and column where there is no free intercept, and with K + 1 for K where the intercept is
 regularized. With a free intercept K may be centered by the mean of all samples, which keeps it well conditioned and
 makes a conditionally positive definite kernel a positive definite one.
-
-References
-----------
-.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
-   9, 1999. https://doi.org/10.1023/A:1018628609742
-.. [2] G. C. Cawley, "Leave-one-out cross-validation based model selection criteria for weighted LS-SVMs", IJCNN, 2006.
-   https://doi.org/10.1109/IJCNN.2006.246634
 """
 
 from __future__ import annotations
@@ -49,8 +42,6 @@ class IncrementalLSSVM:
     ----------
     samples : int array of shape (m,)
         The samples so far, in the order in which they were added.
-    alpha, bias : arrays of shape (m, n_outputs) and (n_outputs,)
-        The model, in centered kernel values.
     """
 
     def __init__(self, gram: Gram, cost: np.ndarray, intercept: bool | str, n_outputs: int):
@@ -128,22 +119,18 @@ class IncrementalLSSVM:
 
     @property
     def alpha(self) -> np.ndarray:
-        """The coefficients of the samples so far."""
+        """The dual variables of the samples so far, shape (m, n_outputs)."""
         return self._solution[self._border :]
 
     @property
     def bias(self) -> np.ndarray:
-        """What is added to expansions in centered kernel values."""
+        """What is added to expansions in centered kernel values, shape (n_outputs,)."""
         return self._solution[0] if self._border else np.zeros(self._solution.shape[1])
 
     @property
     def signs(self) -> np.ndarray:
         """The labels of the samples so far."""
         return self._right_side[self._border :]
-
-    def compute_inverse(self) -> np.ndarray:
-        """The inverse of the system, a copy."""
-        return self._inverse.compute_inverse()
 
     def scores(self, samples: np.ndarray) -> np.ndarray:
         """f at any samples, shape (len(samples), n_outputs)."""

@@ -1,23 +1,13 @@
 """Local search over the labels of the unlabeled samples, under the squared loss.
 
 For fixed labels the smallest objective is 1/2 y'Sy (``quadratic_form``), so labelings are compared without training a
-model. S2RLSC [1]_ tries the samples in turn and flips whatever gains, S2LS-SVM 1 [3]_ the sample of largest error.
+model. S2RLSC tries the samples in turn and flips whatever gains, S2LS-SVM 1 the sample of largest error.
 Where the balance forbids a flip, two samples of opposite labels are swapped.
-
-References
-----------
-.. [1] F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Speedy local search for semi-supervised regularized
-   least-squares", KI 2011, LNCS 7006. https://doi.org/10.1007/978-3-642-24455-1_8
-.. [2] F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Efficient recurrent local search strategies for semi- and
-   unsupervised regularized least-squares classification", Evolutionary Intelligence 5, 2012.
-   https://doi.org/10.1007/s12065-012-0068-5
-.. [3] M. M. Adankon, M. Cheriet and A. Biem, "Semisupervised least squares support vector machine", IEEE Transactions
-   on Neural Networks 20, 2009. https://doi.org/10.1109/TNN.2009.2031143
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,8 +18,9 @@ from ...losses import Squared, SymmetricSquared
 from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .labelings import Labelings, build_labelings
-from .system import System, build_system, solution_from_labels, solve_labeled
+from .dense_form import DenseForm
+from .labelings import DenseLabelings, Labelings, LowRankLabelings
+from .system import System, build_system, searched_solution, solve_labeled
 
 MANY_FLIPS = 10_000  # after so many the best labeling is recomputed, free of rounding error, before the search ends
 
@@ -52,10 +43,13 @@ class LabelSearch(Solver):
 
     References
     ----------
-    F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Speedy local search for semi-supervised regularized
-    least-squares", KI 2011, LNCS 7006. https://doi.org/10.1007/978-3-642-24455-1_8. M. M. Adankon, M. Cheriet and
-    A. Biem, "Semisupervised least squares support vector machine", IEEE Transactions on Neural Networks 20, 2009.
-    https://doi.org/10.1109/TNN.2009.2031143
+    .. [1] F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Speedy local search for semi-supervised regularized
+       least-squares" (S2RLSC), KI 2011, LNCS 7006. https://doi.org/10.1007/978-3-642-24455-1_8
+    .. [2] F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Efficient recurrent local search strategies for semi- and
+       unsupervised regularized least-squares classification", Evolutionary Intelligence 5, 2012.
+       https://doi.org/10.1007/s12065-012-0068-5
+    .. [3] M. M. Adankon, M. Cheriet and A. Biem, "Semisupervised least squares support vector machine" (S2LS-SVM 1),
+       IEEE Transactions on Neural Networks 20, 2009. https://doi.org/10.1109/TNN.2009.2031143
     """
 
     search: str = "round_robin"
@@ -137,13 +131,8 @@ class LabelSearch(Solver):
         if not batch.allowed(r).all():
             gain = max(gain, batch.swap_gain(r))
         tol = None if self.search == "largest" else 0.0  # the published rule leaves some flips that gain
-        return replace(
-            solution_from_labels(problem, system, batch.labels(r)),
-            certificate=Certificate("no_flip" if gain == 0 else "monotone", gain, tol=tol),
-            status=str(stop.status),
-            n_iter=max(len(stop.trace), 1),
-            trace=stop.trace,
-        )
+        certificate = Certificate("no_flip" if gain == 0 else "monotone", gain, tol=tol)
+        return searched_solution(problem, system, batch.labels(r), certificate, stop)
 
 
 def _log(batches: list[Labelings], n_flips: int, stop: StoppingRule) -> None:
@@ -187,8 +176,6 @@ def _batches(problem: Problem, system: System, Y: np.ndarray, band: tuple[float,
     fixed = np.zeros(len(system.samples))
     fixed[system.labeled] = problem.signs[system.samples[system.labeled]]
     weights = problem.weights_of(problem.searched)
+    kind = DenseLabelings if isinstance(system.form, DenseForm) else LowRankLabelings
     n_batches = min(n_available_threads(), max(1, len(Y) // 4))
-    return [
-        build_labelings(system.form, fixed, system.searched, batch, weights, band)
-        for batch in np.array_split(Y, n_batches)
-    ]
+    return [kind(system.form, fixed, system.searched, batch, weights, band) for batch in np.array_split(Y, n_batches)]

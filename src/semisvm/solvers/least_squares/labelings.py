@@ -20,7 +20,6 @@ ALL_PAIRS = 4096  # searched samples up to which every pair is evaluated before 
 SAMPLE_BY_SAMPLE = 8  # labelings up to which a sweep updates alpha after each flip
 BLOCK_SIZE = 64  # samples that a sweep tries between two updates of the whole alpha
 PRODUCT_FLIPS = 4  # flips per labeling from which on one matrix product is the faster update
-UNLIMITED = 1 << 40
 
 
 class Labelings(ABC):
@@ -46,7 +45,7 @@ class Labelings(ABC):
     positive : array of shape (R,)
         Weight of the positive samples of each labeling.
     n_rejected : int array of shape (R,)
-        Flips that were tried in vain since the last one; sweeps pass over a labeling once they reach u.
+        Flips rejected since the last accepted one; sweeps skip a labeling once they reach u.
     """
 
     form: QuadraticForm
@@ -97,28 +96,15 @@ class Labelings(ABC):
         """Flip the label that gains most until none gains; returns the number of flips."""
 
     @abstractmethod
-    def _set_labels(self, r: int, samples: np.ndarray, labels: np.ndarray) -> None:
-        """Change labels and update alpha."""
+    def _add_change(self, r: int, samples: np.ndarray, change: np.ndarray) -> None:
+        """Update alpha by a change of the labels of some samples."""
 
-    def relabel(self, r: int, samples: np.ndarray, labels: np.ndarray, positive: float) -> None:
-        """Give some of the searched samples new labels.
-
-        Parameters
-        ----------
-        r : int
-            The labeling.
-        samples, labels : arrays of shape (m,)
-            Positions among the searched samples, and labels of +-1.
-        positive : float
-            Weight of all positive samples afterwards.
-        """
-        self.positive[r] = positive
-        self._set_labels(r, samples, labels)
-
-    def flip(self, r: int, j: int) -> None:
-        """Flip the label of sample j."""
-        y = self.Y[r, j]
-        self.relabel(r, np.array([j]), np.array([-y]), self.positive[r] - y * self.weights[j])
+    def flip(self, r: int, samples: np.ndarray) -> None:
+        """Flip the labels of some samples, given by their positions among the searched ones."""
+        y = self.Y[r, samples]
+        self.positive[r] -= y @ self.weights[samples]
+        self._add_change(r, samples, -2.0 * y)
+        self.Y[r, samples] = -y
 
     def values(self) -> np.ndarray:
         """1/2 y'Sy of every labeling."""
@@ -132,27 +118,29 @@ class Labelings(ABC):
 
     def flip_gain(self, r: int) -> float:
         """What the best allowed flip would gain."""
-        return flips.best_flip_gain(self.Y[r], self.alpha(r), self.diagonal, self.allowed(r))
+        gains = 2.0 * (self.Y[r] * self.alpha(r) - self.diagonal)
+        gains = np.where(self.allowed(r) & (gains > flips.MIN_GAIN * self.diagonal), gains, 0.0)
+        return float(gains.max(initial=0.0))
 
     def swap(self, r: int) -> int:
         """Swap pairs of the candidates of both classes until none gains; returns the number of swaps."""
         total = 0
         while True:
             candidates = self._candidates(r)
-            labels, alpha = self.Y[r, candidates].copy(), self.alpha(r)[candidates]
-            S, diagonal, weights = self._block(candidates), self.diagonal[candidates], self.weights[candidates]
-            band = self.positive[r], self.low, self.high
-            n_swaps, positive = flips.steepest_swaps(S, labels, alpha, diagonal, weights, *band, UNLIMITED)
+            y, alpha = self.Y[r, candidates], self.alpha(r)[candidates]
+            balance = self.weights[candidates], self.positive[r], self.low, self.high
+            n_swaps = flips.steepest_swaps(self._block(candidates), y, alpha, *balance)
             if not n_swaps:
                 return total
             total += n_swaps
-            self.relabel(r, candidates, labels, positive)
+            self.flip(r, candidates[y != self.Y[r, candidates]])
 
     def swap_gain(self, r: int) -> float:
         """What the best allowed swap of two candidates would gain."""
-        candidates, alpha = self._candidates(r), self.alpha(r)
-        S, band = self._block(candidates), (self.positive[r], self.low, self.high)
-        return -flips.best_swap(S, self.Y[r, candidates], alpha[candidates], self.weights[candidates], *band)[0]
+        candidates = self._candidates(r)
+        y, alpha = self.Y[r, candidates], self.alpha(r)[candidates]
+        balance = self.weights[candidates], self.positive[r], self.low, self.high
+        return -flips.best_swap(self._block(candidates), y, alpha, *balance)[0]
 
     def flip_largest_error(self, r: int) -> int:
         """Flip the sample of largest y alpha if that is above zero and the objective decreases.
@@ -176,7 +164,7 @@ class Labelings(ABC):
         decreases = change < -flips.MIN_GAIN * self.diagonal[samples].sum()
         if error[samples].min() <= 0 or not decreases or not self.low <= after <= self.high:
             return 0
-        self.relabel(r, samples, -y[samples], after)
+        self.flip(r, samples)
         return 1
 
     def _block(self, samples: np.ndarray) -> np.ndarray:
@@ -245,7 +233,7 @@ class DenseLabelings(Labelings):
     def descend(self, r: int) -> int:
         """Flip the label that gains most until none gains; returns the number of flips."""
         balance = self.weights, self.positive[r], self.low, self.high
-        n_flips, self.positive[r] = flips.steepest_flips(self.S, self.Y[r], self.A[r], *balance, UNLIMITED)
+        n_flips, self.positive[r] = flips.steepest_flips(self.S, self.Y[r], self.A[r], *balance)
         return n_flips
 
     def swap(self, r: int) -> int:
@@ -255,8 +243,7 @@ class DenseLabelings(Labelings):
             _, i, j = self._best_pair(r)
             if i < 0:
                 break
-            positive = self.positive[r] + (self.weights[j] - self.weights[i])
-            self.relabel(r, np.array([i, j]), np.array([-1.0, 1.0]), positive)
+            self.flip(r, np.array([i, j]))
             total += 1 + super().swap(r)
         return total
 
@@ -268,10 +255,8 @@ class DenseLabelings(Labelings):
         balance = self.weights, self.positive[r], self.low, self.high
         return flips.best_swap(self.S, self.Y[r], self.A[r], *balance)
 
-    def _set_labels(self, r: int, samples: np.ndarray, labels: np.ndarray) -> None:
-        changed = labels != self.Y[r, samples]
-        self.A[r] += (2.0 * labels[changed]) @ self.S[samples[changed]]
-        self.Y[r, samples] = labels
+    def _add_change(self, r: int, samples: np.ndarray, change: np.ndarray) -> None:
+        self.A[r] += change @ self.S[samples]
 
 
 class LowRankLabelings(Labelings):
@@ -284,10 +269,8 @@ class LowRankLabelings(Labelings):
         super().refresh()
         self.Q = self.form.compute_Q()
         self.sqrt_cost = self.form.sqrt_cost[self.searched]
-        fixed_p = self.Q.T @ (self.form.sqrt_cost * self.fixed)
-        scaled = np.zeros((len(self.Y), self.form.n))
-        scaled[:, self.searched] = self.Y * self.sqrt_cost
-        self.P = scaled @ self.Q + fixed_p
+        labels = np.array([self.labels(r) for r in range(len(self.Y))])
+        self.P = (self.form.sqrt_cost * labels) @ self.Q
 
     def refresh_one(self, r: int) -> None:
         """Compute p of one labeling."""
@@ -311,23 +294,8 @@ class LowRankLabelings(Labelings):
             j = int(change.argmin())
             if change[j] >= -flips.MIN_GAIN * self.diagonal[j]:
                 return n_flips
-            self.flip(r, j)
+            self.flip(r, np.array([j]))
             n_flips += 1
 
-    def _set_labels(self, r: int, samples: np.ndarray, labels: np.ndarray) -> None:
-        changed = samples[labels != self.Y[r, samples]]
-        self.P[r] -= (2.0 * self.Y[r, changed] * self.sqrt_cost[changed]) @ self.Q[self.searched[changed]]
-        self.Y[r, samples] = labels
-
-
-def build_labelings(
-    form: QuadraticForm,
-    fixed: np.ndarray,
-    searched: np.ndarray,
-    Y: np.ndarray,
-    weights: np.ndarray,
-    band: tuple[float, float],
-) -> Labelings:
-    """Labelings of a form of either kind; arguments as in ``Labelings``."""
-    kind = DenseLabelings if isinstance(form, DenseForm) else LowRankLabelings
-    return kind(form, fixed, searched, Y, weights, band)
+    def _add_change(self, r: int, samples: np.ndarray, change: np.ndarray) -> None:
+        self.P[r] += (change * self.sqrt_cost[samples]) @ self.Q[self.searched[samples]]

@@ -1,13 +1,6 @@
 """Least squares with fixed labels: one linear system, and held-out scores in closed form.
 
 With alpha = S y the model without the samples g scores them y_g - (S_gg)^-1 alpha_g: no model is trained again.
-
-References
-----------
-.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
-   9, 1999. https://doi.org/10.1023/A:1018628609742
-.. [2] G. C. Cawley, "Leave-one-out cross-validation based model selection criteria for weighted LS-SVMs", IJCNN, 2006.
-   https://doi.org/10.1109/IJCNN.2006.246634
 """
 
 from __future__ import annotations
@@ -22,7 +15,7 @@ from ...losses import Squared
 from ...problem import Problem
 from ...solution import Solution
 from ..base import Accepts, Callback, Solver
-from .system import build_system, dual_of, solve_labeled
+from .system import build_system, solve_labeled
 
 
 @dataclass(frozen=True)
@@ -36,8 +29,10 @@ class LeastSquares(Solver):
 
     References
     ----------
-    J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters 9,
-    1999. https://doi.org/10.1023/A:1018628609742
+    .. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing
+       Letters 9, 1999. https://doi.org/10.1023/A:1018628609742
+    .. [2] G. C. Cawley, "Leave-one-out cross-validation based model selection criteria for weighted LS-SVMs", IJCNN,
+       2006. https://doi.org/10.1109/IJCNN.2006.246634
     """
 
     accepts: ClassVar[Accepts] = Accepts((Squared,), balances=(Free, Count), held_out=True)
@@ -55,6 +50,6 @@ class LeastSquares(Solver):
         position[system.samples] = np.arange(len(system.samples))
         groups = [position[group][position[group] >= 0] for group in groups]
         scores = solution.scores.copy()
-        y, alpha = problem.signs[system.samples], dual_of(solution)[system.samples]
+        y, alpha = problem.signs[system.samples], solution.multipliers[system.samples]
         scores[system.samples] = system.form.leave_one_out(y, alpha, groups)
         return scores

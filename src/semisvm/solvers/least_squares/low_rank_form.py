@@ -5,11 +5,6 @@ With Z~ = [Z, 1] (or Z alone), R = diag(1, ..., 1, 0 or 1) and G = Z~'diag(c)Z~ 
     Q = diag(c)^1/2 Z~ L^-T,     S = diag(c)^1/2 (I - Q Q') diag(c)^1/2,     [w; b] = L^-T Q' diag(c)^1/2 y
 
 O(n r^2) time and O(n r) memory in all; a flip of a label takes O(r).
-
-References
-----------
-.. [1] F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Speedy local search for semi-supervised regularized
-   least-squares", KI 2011, LNCS 7006. https://doi.org/10.1007/978-3-642-24455-1_8
 """
 
 from __future__ import annotations
@@ -38,13 +33,6 @@ class LowRankForm(QuadraticForm):
         c, above zero.
     intercept : {True, False, "regularized"}
         A free intercept, none, or one that is part of the norm.
-
-    Attributes
-    ----------
-    rank : int
-        r.
-    sqrt_cost : array of shape (n,)
-        c^1/2.
     """
 
     def __init__(self, Z: Any, cost: np.ndarray, intercept: bool | str = True):
@@ -99,14 +87,13 @@ class LowRankForm(QuadraticForm):
             out[rows] = blas.dtrsm(1.0, self._L, out[rows].T, lower=1).T
         return out
 
-    def _adjoint(self, v: np.ndarray) -> np.ndarray:
-        """Z~'v."""
-        product = np.asarray(self.Z.T @ v)
-        return np.concatenate([product, v.sum(axis=0, keepdims=True)]) if self._has_ones else product
-
     def _solve(self, y: np.ndarray) -> np.ndarray:
-        """[w; b] for labels y."""
-        return lapack.dpotrs(self._L, self._adjoint((self.cost * y.T).T), lower=1)[0]
+        """[w; b] for labels y, by G [w; b] = Z~'diag(c) y."""
+        weighted = (self.cost * y.T).T
+        right_side = np.asarray(self.Z.T @ weighted)
+        if self._has_ones:
+            right_side = np.concatenate([right_side, weighted.sum(axis=0, keepdims=True)])
+        return lapack.dpotrs(self._L, right_side, lower=1)[0]
 
     def primal_solution(self, y: np.ndarray) -> tuple[np.ndarray, float]:
         """w and b for labels y."""
@@ -118,10 +105,6 @@ class LowRankForm(QuadraticForm):
         solution = self._solve(y)
         f = np.asarray(self.Z @ solution[: self.rank]) + (solution[self.rank] if self._has_ones else 0.0)
         return (self.cost * (y - f).T).T
-
-    def intercept_for(self, y: np.ndarray, alpha: np.ndarray) -> float:
-        """b for labels y."""
-        return self.primal_solution(y)[1]
 
     def diagonal(self) -> np.ndarray:
         """S_jj."""

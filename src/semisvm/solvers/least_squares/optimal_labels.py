@@ -7,11 +7,6 @@ eigenvalue of S_UU can be taken out of the form:
 
 which is convex, has the same values at labels, and over the box [-1, 1] is a relaxation. For few samples all labels are
 enumerated, for some more SCIP solves the program over labels.
-
-References
-----------
-.. [1] M. M. Adankon, M. Cheriet and A. Biem, "Semisupervised learning using Bayesian interpretation: application to
-   LS-SVM", IEEE Transactions on Neural Networks 22, 2011. https://doi.org/10.1109/TNN.2011.2105888
 """
 
 from __future__ import annotations
@@ -33,17 +28,7 @@ KEEP_CONVEX = 1.0 - 1e-9  # share of the smallest eigenvalue that is taken out o
 
 
 class Labeling(NamedTuple):
-    """Labels of the samples of a system.
-
-    Attributes
-    ----------
-    y : array of shape (m,)
-        The labels.
-    bound : float or None
-        A lower bound on the objective of all labels.
-    is_optimal : bool
-        Whether no labels have a smaller objective.
-    """
+    """Labels of the samples of a system, a lower bound on the objective of all labels, and whether they are optimal."""
 
     y: np.ndarray
     bound: float | None = None
@@ -83,7 +68,7 @@ def _free_band(
     return weights[free], (min(low - fixed_positive, positive), max(high - fixed_positive, positive))
 
 
-def enumerate_all(problem: Problem, system: System, y: np.ndarray, free: np.ndarray, stop: StoppingRule) -> Labeling:
+def enumerate_all(problem: Problem, system: System, y: np.ndarray, free: np.ndarray) -> Labeling:
     """The best of all labels of the free samples; its value is the bound."""
     S = np.ascontiguousarray(system.form.block(free))
     weights, band = _free_band(problem, system, y, free)

@@ -6,16 +6,11 @@ label y adds (y - f_j)^2 / (2 p_j) to the objective and alpha_j = (y - f_j) / p_
     f <- f + C_j alpha_j,     C <- C - C_j C_j' / p_j
 
 u^3/3 multiplications in all, nearly all of them in one matrix product per panel.
-
-References
-----------
-.. [1] M. M. Adankon, M. Cheriet and A. Biem, "Semisupervised least squares support vector machine", IEEE Transactions
-   on Neural Networks 20, 2009. https://doi.org/10.1109/TNN.2009.2031143
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,10 +22,10 @@ from ...solution import Certificate, Solution
 from ...spaces import Gram
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .schur_complement import SchurComplement, build_complement
-from .system import build_system, check_memory, solution_from_labels, solve_labeled, system_samples
+from .system import build_system, check_memory, searched_solution, solve_labeled, system_samples
 
 PANEL = 64  # samples labeled between two updates of the whole Schur complement
-FAIR_SHARE = 1.29  # 2.58 standard deviations (one in a hundred) of the share of heads, times the root of the throws
+FAIR_SHARE = 1.29  # 2.58 standard deviations of a share of one half, times the root of the number of samples
 
 
 @dataclass(frozen=True)
@@ -63,15 +58,15 @@ class Progressive(Solver):
     ) -> Solution:
         """Label all samples, from the model of the labeled ones on."""
         stop = StoppingRule(max_time=self.max_time, callback=callback)
-        chosen = system_samples(problem)
-        if chosen.is_dense:
-            check_memory(len(chosen.samples), problem.space.gram().dtype.itemsize)
+        samples, is_dense = system_samples(problem)
+        if is_dense:
+            check_memory(len(samples), problem.space.gram().dtype.itemsize)
             if isinstance(problem.space, Gram) and problem.space.fits_memory:
-                problem.space.compute()  # the first model reads its block there
+                problem.space.compute()  # read by the first model and by the Schur complement
         if not len(problem.searched):
             return solve_labeled(problem.labeled_only(), callback)
         first = solve_labeled(problem.labeled_only())
-        remaining = _RemainingSamples(problem, first, build_complement(problem, chosen))
+        remaining = _RemainingSamples(problem, first, build_complement(problem, is_dense))
         stop.trace.append({"step": 0, "objective": first.objective, "n_labeled": 0})
         with stop:
             while stop.running:
@@ -84,29 +79,14 @@ class Progressive(Solver):
         system = build_system(problem)
         y = problem.signs[system.samples].copy()
         y[system.searched] = labels
-        return replace(
-            solution_from_labels(problem, system, y),
-            certificate=Certificate("none", float(n_left), tol=0.0),
-            status=str(stop.status),
-            n_iter=len(stop.trace),
-            trace=stop.trace,
-        )
+        return searched_solution(problem, system, y, Certificate("none", float(n_left), tol=0.0), stop)
 
 
 class _RemainingSamples:
     """The samples without a label: scores, Schur complement, and what the balance still allows.
 
     Arrays are over ``index``, the samples that were left when the last panel began; ``is_left`` marks those that still
-    are.
-
-    Parameters
-    ----------
-    problem : Problem
-        With samples whose labels are searched.
-    first : Solution
-        The model of the labeled samples.
-    complement : SchurComplement
-        That of the searched samples.
+    are. ``first`` is the model of the labeled samples.
     """
 
     def __init__(self, problem: Problem, first: Solution, complement: SchurComplement):
@@ -183,7 +163,7 @@ class _RemainingSamples:
             self.index, self.f, self.weights, self.is_left = index, f, weights, is_left
 
     def final_labels(self) -> np.ndarray:
-        """Labels of all samples; those left get the sign of the present model, surest first, within their quota."""
+        """Labels of all samples; those left get the sign of f, largest |f| first, within their quota."""
         y = self.y.copy()
         left = np.flatnonzero(self.is_left)
         for j in left[np.argsort(-np.abs(self.f[left]), kind="stable")]:
@@ -197,12 +177,12 @@ class _RemainingSamples:
 def _positive_share(problem: Problem) -> float:
     """The share of positive turns: that of the balance; else one half, or the labeled share if it differs too much.
 
-    Too much is what a fair coin, thrown once per labeled sample, exceeds once in a hundred times.
+    Too much is what equally probable classes exceed once in a hundred times.
     """
     if isinstance(problem.balance, Count):
         return problem.balance.r
-    weights = np.ones(len(problem.signs)) if problem.weights is None else problem.weights
-    known = problem.is_labeled & (problem.cost > 0)
-    total, positive = weights[known].sum(), weights[known & (problem.signs > 0)].sum()
-    share = float(positive / total)
+    labeled = problem.labeled_samples
+    weights = problem.weights_of(labeled)
+    total = weights.sum()
+    share = float(weights[problem.signs[labeled] > 0].sum() / total)
     return 0.5 if abs(share - 0.5) <= FAIR_SHARE / np.sqrt(total) else share

@@ -8,13 +8,6 @@ intercept is free, M^-1 where there is none, and (M + 11')^-1 where it is regula
 
 S does not depend on the labels, so one form serves all classes, restarts and searches. ``DenseForm`` holds S itself,
 ``LowRankForm`` a factor of it.
-
-References
-----------
-.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
-   9, 1999. https://doi.org/10.1023/A:1018628609742
-.. [2] G. C. Cawley, "Leave-one-out cross-validation based model selection criteria for weighted LS-SVMs", IJCNN, 2006.
-   https://doi.org/10.1109/IJCNN.2006.246634
 """
 
 from __future__ import annotations
@@ -25,32 +18,16 @@ import numpy as np
 
 
 class QuadraticForm(ABC):
-    """A quadratic form 1/2 y'Sy of the labels of n samples; subclasses differ in how they hold S.
-
-    Attributes
-    ----------
-    n : int
-        Number of samples.
-    cost : array of shape (n,)
-        c.
-    intercept : {True, False, "regularized"}
-        As in ``Problem``.
-    log_det : float
-        log det M, plus log 1'M^-1 1 where the intercept is free.
-    """
+    """A quadratic form 1/2 y'Sy of the labels of n samples; subclasses differ in how they hold S."""
 
     n: int
     cost: np.ndarray
     intercept: bool | str
-    log_det: float
+    log_det: float  # log det M, plus log 1'M^-1 1 where the intercept is free
 
     @abstractmethod
     def product(self, y: np.ndarray) -> np.ndarray:
         """S y, for one column of labels or several."""
-
-    @abstractmethod
-    def intercept_for(self, y: np.ndarray, alpha: np.ndarray) -> float:
-        """b for labels y with alpha = S y."""
 
     @abstractmethod
     def diagonal(self) -> np.ndarray:
@@ -83,8 +60,8 @@ class QuadraticForm(ABC):
                 held_out[group] = y[group] - np.linalg.solve(self.block(group), alpha[group])
         return held_out
 
-    def evidence(self, y: np.ndarray, alpha: np.ndarray | None = None) -> float:
-        """Log evidence of the labels at the best overall scale.
+    def evidence(self, y: np.ndarray) -> tuple[float, float]:
+        """Log evidence of the labels at the best overall scale mu, and mu.
 
         f is a Gaussian process of covariance K/mu, with a flat prior on a free intercept and noise of variance
         1/(mu c_i). At the best mu, m/(y'Sy) with m = n - 1 (n without a free intercept), it is
@@ -94,4 +71,5 @@ class QuadraticForm(ABC):
         so that for given costs and kernel the labels are ranked by y'Sy alone.
         """
         m = self.n - 1 if self.intercept is True else self.n
-        return float(-0.5 * m * (np.log(4.0 * np.pi * self.value(y, alpha) / m) + 1.0) - 0.5 * self.log_det)
+        mu = 0.5 * m / self.value(y)
+        return float(-0.5 * m * (np.log(2.0 * np.pi / mu) + 1.0) - 0.5 * self.log_det), mu

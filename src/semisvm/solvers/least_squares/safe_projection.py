@@ -7,11 +7,6 @@ is half the squared distance, so that the objective with the true labels does no
 quadratic program over a box:
 
     min over q of J(v_s; q) - 1/2 [y; q]'S[y; q]  =  1/2 q'(c - S_UU)q - q'(c f_s + S_UL y) + constant
-
-References
-----------
-.. [1] J. H. Krijthe and M. Loog, "Projected estimators for robust semi-supervised classification", Machine Learning
-   106, 2017. https://doi.org/10.1007/s10994-017-5626-8
 """
 
 from __future__ import annotations
@@ -68,7 +63,7 @@ class SafeProjection(Solver):
         P = 0.5 * (P + P.T)
         P[np.diag_indices(len(searched))] += 1e-15 * len(searched) * cost  # keeps P semidefinite despite rounding
         linear_term = cost * f + form.block(searched, labeled) @ y[labeled]
-        y[searched] = q = solve_box_qp(P, -linear_term, np.clip(f, -1.0, 1.0))
+        y[searched] = q = solve_box_qp(P, -linear_term, f)
         violation = np.abs(_projected_gradient(q, P @ q - linear_term)).max(initial=0.0)
         tol = GRADIENT_TOL * float(np.abs(linear_term).max(initial=0.0))
         certificate = Certificate("stationary", float(violation), tol=tol)

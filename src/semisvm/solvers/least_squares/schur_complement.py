@@ -18,9 +18,8 @@ import numpy as np
 from scipy import linalg
 
 from ...problem import Problem
-from ...spaces import Features, Gram, submatrix
+from ...spaces import Features, submatrix
 from .low_rank_form import LowRankForm
-from .system import SystemSamples
 
 
 class SchurComplement(ABC):
@@ -47,40 +46,28 @@ class SchurComplement(ABC):
         """
 
 
-def build_complement(problem: Problem, chosen: SystemSamples) -> SchurComplement:
-    """C of the searched samples given the labeled ones."""
-    labeled, searched = chosen.samples[chosen.labeled], chosen.samples[chosen.searched]
-    if isinstance(problem.space, Features) and not chosen.is_dense:
-        return LowRankComplement(problem.space.X, labeled, searched, problem.cost, problem.intercept)
-    return DenseComplement(problem.space.gram(), labeled, searched, problem.cost, problem.intercept)
+def build_complement(problem: Problem, is_dense: bool) -> SchurComplement:
+    """C of the searched samples given the labeled ones, as a matrix or by the features."""
+    if isinstance(problem.space, Features) and not is_dense:
+        return LowRankComplement(problem, problem.space.X)
+    return DenseComplement(problem)
 
 
 class DenseComplement(SchurComplement):
-    """C as a matrix.
+    """C of the searched samples of a problem, as a matrix."""
 
-    Parameters
-    ----------
-    gram : Gram
-        Kernel values of all samples.
-    labeled, searched : int arrays
-        The samples of the model and the others.
-    cost : array of shape (n,)
-        Cost of every sample.
-    intercept : {True, False, "regularized"}
-        As in ``Problem``.
-    """
-
-    def __init__(self, gram: Gram, labeled: np.ndarray, searched: np.ndarray, cost: np.ndarray, intercept: bool | str):
-        K, m = gram.block(np.concatenate([labeled, searched])), len(labeled)
+    def __init__(self, problem: Problem):
+        labeled, searched, cost = problem.labeled_samples, problem.searched, problem.cost
+        K, m = problem.space.gram().block(np.concatenate([labeled, searched])), len(labeled)
         A = np.array(K[:m, :m], dtype=np.float64)
         B = np.array(K[:m, m:], dtype=np.float64)
         C = np.array(K[m:, m:], dtype=np.float64)
         del K
-        if intercept == "regularized":
+        if problem.intercept == "regularized":
             A, B, C = A + 1.0, B + 1.0, C + 1.0
         A[np.diag_indices(m)] += 1.0 / cost[labeled]
         C[np.diag_indices(len(searched))] += 1.0 / cost[searched]
-        if intercept is True:
+        if problem.intercept is True:
             A = np.block([[A, np.ones((m, 1))], [np.ones((1, m)), np.zeros((1, 1))]])
             B = np.vstack([B, np.ones((1, len(searched)))])
         C -= B.T @ linalg.solve(A, B, assume_a="sym")
@@ -102,18 +89,11 @@ class DenseComplement(SchurComplement):
 
 
 class LowRankComplement(SchurComplement):
-    """C = diag(1/c) + V V' with V = Z~_U L^-T, G = L L': O(u r) memory.
+    """C = diag(1/c) + V V' with V = Z~_U L^-T, G = L L', from the features X of all samples: O(u r) memory."""
 
-    Parameters
-    ----------
-    X : array or CSR of shape (n, r)
-        Features of all samples.
-    labeled, searched, cost, intercept
-        As in ``DenseComplement``.
-    """
-
-    def __init__(self, X: Any, labeled: np.ndarray, searched: np.ndarray, cost: np.ndarray, intercept: bool | str):
-        self._V = LowRankForm(X[labeled], cost[labeled], intercept).whiten(X[searched])
+    def __init__(self, problem: Problem, X: Any):
+        labeled, searched, cost = problem.labeled_samples, problem.searched, problem.cost
+        self._V = LowRankForm(X[labeled], cost[labeled], problem.intercept).whiten(X[searched])
         self._cost = cost[searched]
 
     def diagonal(self) -> np.ndarray:

@@ -3,21 +3,12 @@
 ``Greedy``
     adds samples one at a time: with Q = K + 11' + diag(1/c) and the model of the samples S so far, the next one is that
     which increases the dual objective most, by g_j^2/(2 s_j), with g = y - Q_.S a_S the residual and s_j the Schur
-    complement of the sample. It ends at a small relative gain; the rule of [1]_ was not available.
+    complement of the sample. It ends at a small relative gain; the rule of the article was not available.
 ``Pruning``
     starts from all samples and removes those of smallest |alpha|, a twentieth at a time, from the inverse by one block
     elimination. Samples removed are evaluated like new ones, samples kept by leave-one-out.
 
 The reduced set, which keeps every sample in the loss, is the exact solution in the features of ``spaces.nystroem``.
-
-References
-----------
-.. [1] L. Jiao, L. Bo and L. Wang, "Fast sparse approximation for least squares support vector machine", IEEE
-   Transactions on Neural Networks 18, 2007.
-.. [2] J. A. K. Suykens, L. Lukas and J. Vandewalle, "Sparse approximation using least squares support vector machines",
-   ISCAS, 2000. https://doi.org/10.1109/ISCAS.2000.856439
-.. [3] J. A. K. Suykens, J. De Brabanter, L. Lukas and J. Vandewalle, "Weighted least squares support vector machines:
-   robustness and sparse approximation", Neurocomputing 48, 2002. https://doi.org/10.1016/S0925-2312(01)00644-0
 """
 
 from __future__ import annotations
@@ -29,35 +20,25 @@ import numpy as np
 from scipy import linalg
 
 from ...losses import Squared
-from ...problem import Problem, objective_of_scores
-from ...solution import Certificate, Solution
+from ...problem import Problem
+from ...solution import Solution
 from ...spaces import Gram
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .growing_inverse import remove_from_inverse
-from .system import build_dense_form, build_system, dual_of, solution_from_labels
+from .system import build_dense_form, solution_from_dual
 
 POOL_SIZE = 8192  # samples among which the next one is searched
 PRUNED_SHARE = 0.05
 
 
-def _support_candidates(problem: Problem) -> np.ndarray:
-    """The labeled samples of positive cost."""
-    return np.flatnonzero(problem.is_labeled & (problem.cost > 0))
-
-
-def _sparse_solution(problem: Problem, dual: np.ndarray, b: float, stop: StoppingRule, n_iter: int) -> Solution:
+def _sparse_solution(problem: Problem, dual: np.ndarray, b: float, stop: StoppingRule) -> Solution:
     """The solution of few dual variables.
 
     The last row of its trace has the objective over all samples, those before it the objective over the few.
     """
-    coef = problem.space.from_dual(dual)
-    f = problem.space.scores(coef, b)
-    labels = np.where(problem.is_labeled, problem.signs, np.where(f > 0, 1.0, -1.0))
-    norm2 = float(dual @ (f - b)) if coef is dual else problem.space.norm2(coef)
-    value = objective_of_scores(problem, norm2, f, b)
-    trace = [*stop.trace, {"step": len(stop.trace), "objective": value}]
-    certificate, status = Certificate("none", 0.0), stop.status or "converged"
-    return Solution(coef, b, f, labels, value, certificate, status, n_iter, multipliers=dual, dual=dual, trace=trace)
+    solution = solution_from_dual(problem, problem.signs, dual, problem.space.from_dual(dual), b)
+    trace = [*stop.trace, {"step": len(stop.trace), "objective": solution.objective}]
+    return replace(solution, status=stop.status or "converged", n_iter=max(len(stop.trace), 1), trace=trace)
 
 
 @dataclass(frozen=True)
@@ -89,7 +70,7 @@ class Greedy(Solver):
     ) -> Solution:
         """Add samples of a pool of at most ``POOL_SIZE``, drawn at random."""
         stop = StoppingRule(max_time=self.max_time, callback=callback)
-        pool = _support_candidates(problem)
+        pool = problem.labeled_samples
         if len(pool) > POOL_SIZE:
             pool = np.sort(np.random.default_rng(rng).choice(pool, POOL_SIZE, replace=False))
         max_support = min(self.n_support or len(pool), len(pool))
@@ -104,19 +85,11 @@ class Greedy(Solver):
                 stop.log_iteration({"objective": factor.dual_objective}, converged=is_full)
         dual = np.zeros(problem.space.n)
         dual[pool[factor.chosen]] = factor.coefficients()
-        return _sparse_solution(problem, dual, float(dual.sum()), stop, n_iter=max(len(factor.chosen), 1))
+        return _sparse_solution(problem, dual, float(dual.sum()), stop)
 
 
 class _GreedyCholesky:
-    """The Cholesky factor of Q over the chosen samples, with residuals and Schur complements of the pool.
-
-    Attributes
-    ----------
-    chosen : list of int
-        Positions in the pool.
-    dual_objective : float
-        1/2 y'Q^-1 y over the chosen samples.
-    """
+    """The Cholesky factor of Q over the chosen samples, with residuals and Schur complements of the pool."""
 
     def __init__(self, problem: Problem, pool: np.ndarray, max_support: int):
         self._gram, self._pool = problem.space.gram(), pool
@@ -125,8 +98,8 @@ class _GreedyCholesky:
         self._residual = self._y.copy()
         self._complement = self._gram.diagonal()[pool] + 1.0 + self._ridge
         self._is_left = np.ones(len(pool), dtype=bool)
-        self.chosen: list[int] = []
-        self.dual_objective = 0.0
+        self.chosen: list[int] = []  # positions in the pool
+        self.dual_objective = 0.0  # 1/2 y'Q^-1 y over the chosen samples
 
     def best(self) -> tuple[int, float]:
         """The sample that increases the dual objective most, and by how much."""
@@ -138,7 +111,9 @@ class _GreedyCholesky:
     def add(self, j: int, gain: float) -> None:
         """Add a sample with its gain."""
         t = len(self.chosen)
-        column = _kernel_column(self._gram, self._pool, j) + 1.0
+        unit = np.zeros(self._gram.n)
+        unit[self._pool[j]] = 1.0
+        column = self._gram.product(unit)[self._pool] + 1.0
         column[j] += self._ridge[j]
         pivot = np.sqrt(self._complement[j])
         self._L[:, t] = (column - self._L[:, :t] @ self._L[j, :t]) / pivot
@@ -157,13 +132,6 @@ class _GreedyCholesky:
         return linalg.solve_triangular(L, z, lower=True, trans="T")
 
 
-def _kernel_column(gram: Gram, pool: np.ndarray, j: int) -> np.ndarray:
-    """Kernel values of sample j of the pool with the pool."""
-    unit = np.zeros(gram.n)
-    unit[pool[j]] = 1.0
-    return gram.product(unit)[pool]
-
-
 @dataclass(frozen=True)
 class Pruning(Solver):
     """All samples, then fewer and fewer, until the held-out error increases.
@@ -178,8 +146,11 @@ class Pruning(Solver):
 
     References
     ----------
-    J. A. K. Suykens, L. Lukas and J. Vandewalle, "Sparse approximation using least squares support vector machines",
-    ISCAS, 2000. https://doi.org/10.1109/ISCAS.2000.856439
+    .. [1] J. A. K. Suykens, L. Lukas and J. Vandewalle, "Sparse approximation using least squares support vector
+       machines", ISCAS, 2000. https://doi.org/10.1109/ISCAS.2000.856439
+    .. [2] J. A. K. Suykens, J. De Brabanter, L. Lukas and J. Vandewalle, "Weighted least squares support vector
+       machines: robustness and sparse approximation", Neurocomputing 48, 2002.
+       https://doi.org/10.1016/S0925-2312(01)00644-0
     """
 
     n_support: int | None = None
@@ -191,7 +162,7 @@ class Pruning(Solver):
     ) -> Solution:
         """Remove the samples of smallest |alpha|, a twentieth at a time."""
         stop = StoppingRule(max_time=self.max_time, callback=callback)
-        samples = kept = _support_candidates(problem)
+        samples = kept = problem.labeled_samples
         gram, max_error = problem.space.gram(), np.inf
         S = build_dense_form(gram, samples, problem.cost[samples], problem.intercept).compute_S()
         with stop:
@@ -201,32 +172,24 @@ class Pruning(Solver):
                     max_error = error + np.sqrt(error * (1.0 - error) / len(samples))
                 if error <= max_error:
                     kept = samples
-                removed = _smallest(alpha, problem.signs[samples], self._n_removed(len(samples)))
+                removed = _smallest_alpha(alpha, problem.signs[samples], self._n_removed(len(samples)))
                 value = 0.5 * float(alpha @ problem.signs[samples])
                 row = {"objective": value, "n_samples": len(samples), "error": error}
                 stop.log_iteration(row, converged=error > max_error or not len(removed))
                 if stop.running:
                     S = remove_from_inverse(S, np.sort(removed))
                     samples = np.delete(samples, removed)
-        pruned = _solve_samples(problem, kept)
-        n_iter = max(len(stop.trace), 1)
-        return _sparse_solution(problem, dual_of(pruned), pruned.intercept, stop, n_iter)
+        form, y = build_dense_form(gram, kept, problem.cost[kept], problem.intercept), problem.signs[kept]
+        dual = np.zeros(gram.n)
+        dual[kept] = alpha = form.product(y)
+        return _sparse_solution(problem, dual, form.intercept_for(y, alpha), stop)
 
     def _n_removed(self, n: int) -> int:
         """How many of n samples to remove next."""
         return max(min(max(1, int(PRUNED_SHARE * n)), n - (self.n_support or 2)), 0)
 
 
-def _solve_samples(problem: Problem, samples: np.ndarray) -> Solution:
-    """The least-squares solution of some samples."""
-    cost = np.zeros_like(problem.cost)
-    cost[samples] = problem.cost[samples]
-    restricted = replace(problem, cost=cost)
-    system = build_system(restricted)
-    return solution_from_labels(restricted, system, problem.signs[system.samples])
-
-
-def _smallest(alpha: np.ndarray, signs: np.ndarray, n: int) -> np.ndarray:
+def _smallest_alpha(alpha: np.ndarray, signs: np.ndarray, n: int) -> np.ndarray:
     """The n samples of smallest |alpha|, apart from the largest one of each class, which stays."""
     order = np.argsort(np.abs(alpha), kind="stable")
     largest = [order[signs[order] == sign][-1:] for sign in (-1.0, 1.0)]
@@ -245,6 +208,6 @@ def _held_out_error(problem: Problem, gram: Gram, samples: np.ndarray, S: np.nda
     elif problem.intercept == "regularized":
         f += alpha.sum()
     f[samples] = y - alpha / S.diagonal()
-    evaluated = _support_candidates(problem)
+    evaluated = problem.labeled_samples
     weights = problem.cost[evaluated] / problem.cost[evaluated].sum()
     return float(weights @ (problem.signs[evaluated] * f[evaluated] <= 0)), alpha

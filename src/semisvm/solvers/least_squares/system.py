@@ -2,11 +2,6 @@
 
 The quadratic form of a problem depends on its space, costs and intercept alone and is computed once for these: it
 serves all classes and every restart. Samples without a cost are not part of it; the model scores them like new ones.
-
-References
-----------
-.. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing Letters
-   9, 1999. https://doi.org/10.1023/A:1018628609742
 """
 
 from __future__ import annotations
@@ -22,61 +17,52 @@ from ...spaces import Features, Gram, Space, memory_limit, submatrix
 from ..base import Callback, StoppingRule
 from .dense_form import DenseForm
 from .low_rank_form import LowRankForm
-from .quadratic_form import QuadraticForm
 
 KKT_TOL = 1e-3  # largest residual of a solved system, in units of f
 
 
-class SystemSamples(NamedTuple):
-    """The samples of a system.
+class System(NamedTuple):
+    """The quadratic form of a problem and its samples.
 
     Attributes
     ----------
+    form : DenseForm or LowRankForm
+        The form.
     samples : int array of shape (m,)
         The samples of positive cost; labeled ones first if the form is dense.
     labeled, searched : int arrays
         Positions in ``samples`` of the labeled ones and of those whose labels are searched.
-    is_dense : bool
-        Whether the form is a ``DenseForm`` rather than a ``LowRankForm``.
     """
 
-    samples: np.ndarray
-    labeled: np.ndarray
-    searched: np.ndarray
-    is_dense: bool
-
-
-class System(NamedTuple):
-    """The quadratic form of a problem and its samples, as in ``SystemSamples``."""
-
-    form: QuadraticForm
+    form: DenseForm | LowRankForm
     samples: np.ndarray
     labeled: np.ndarray
     searched: np.ndarray
 
 
-def system_samples(problem: Problem) -> SystemSamples:
-    """The samples of a problem's system: labeled ones alone where the problem has no loss for the others."""
-    known = problem.is_labeled
-    samples = np.flatnonzero((problem.cost > 0) & (known if problem.unlabeled is None else True))
+def system_samples(problem: Problem) -> tuple[np.ndarray, bool]:
+    """The samples of a problem's system, as in ``System``, and whether its form is dense.
+
+    They are the labeled ones alone where the problem has no loss for the others.
+    """
+    samples = np.concatenate([problem.labeled_samples, problem.searched])
     is_dense = not isinstance(problem.space, Features) or len(samples) <= problem.space.X.shape[1] + 1
-    if is_dense:
-        samples = np.concatenate([samples[known[samples]], samples[~known[samples]]])
-    return SystemSamples(samples, np.flatnonzero(known[samples]), np.flatnonzero(~known[samples]), is_dense)
+    return (samples if is_dense else np.sort(samples)), is_dense
 
 
 def build_system(problem: Problem) -> System:
     """The system of a problem, computed once for all problems in the space that have the same costs and intercept."""
-    samples, labeled, searched, is_dense = system_samples(problem)
+    samples, is_dense = system_samples(problem)
     cost = problem.cost[samples]
     key = ("form", problem.intercept, samples.tobytes(), cost.tobytes())
 
-    def build() -> QuadraticForm:
+    def build() -> DenseForm | LowRankForm:
         if isinstance(problem.space, Features) and not is_dense:
             return _build_low_rank_form(problem.space, samples, cost, problem.intercept)
         return build_dense_form(problem.space, samples, cost, problem.intercept)
 
-    return System(problem.space.once(key, build), samples, labeled, searched)
+    form, known = problem.space.once(key, build), problem.is_labeled[samples]
+    return System(form, samples, np.flatnonzero(known), np.flatnonzero(~known))
 
 
 def exact_form_bytes(n: int, itemsize: int) -> int:
@@ -125,19 +111,38 @@ def solution_from_labels(problem: Problem, system: System, y: np.ndarray, soft: 
     alpha = form.product(y)
     dual = np.zeros(problem.space.n)
     dual[samples] = alpha
-    if isinstance(form, LowRankForm):
-        coef, b = form.primal_solution(y)
-    else:
-        coef, b = problem.space.from_dual(dual), form.intercept_for(y, alpha)
-    f = problem.space.scores(coef, b)
-    labels = np.where(f > 0, 1.0, -1.0)
+    signs = problem.signs.copy()
     if not soft:
-        labels[samples] = y
-    labels = np.where(problem.is_labeled, problem.signs, labels)
+        signs[samples] = y
+    if isinstance(form, LowRankForm):
+        return solution_from_dual(problem, signs, dual, *form.primal_solution(y))
+    return solution_from_dual(problem, signs, dual, problem.space.from_dual(dual), form.intercept_for(y, alpha))
+
+
+def solution_from_dual(problem: Problem, signs: np.ndarray, dual: np.ndarray, coef: np.ndarray, b: float) -> Solution:
+    """The solution w = sum dual_i phi(x_i), of coordinates ``coef``, without a certificate.
+
+    Its labels are the given signs; where these are zero, the signs of f.
+    """
+    f = problem.space.scores(coef, b)
+    labels = np.where(signs != 0, signs, np.where(f > 0, 1.0, -1.0))
     norm2 = float(dual @ (f - b)) if isinstance(problem.space, Gram) else problem.space.norm2(coef)
     value = objective_of_scores(problem, norm2, f, b, None if problem.unlabeled is None else labels)
     return Solution(
         coef, b, f, labels, value, Certificate("none", 0.0), "converged", n_iter=1, multipliers=dual, dual=dual
+    )
+
+
+def searched_solution(
+    problem: Problem, system: System, y: np.ndarray, certificate: Certificate, stop: StoppingRule
+) -> Solution:
+    """The solution of the labels at which a search ended."""
+    return replace(
+        solution_from_labels(problem, system, y),
+        certificate=certificate,
+        status=str(stop.status),
+        n_iter=max(len(stop.trace), 1),
+        trace=stop.trace,
     )
 
 
@@ -150,7 +155,7 @@ def solve_labeled(problem: Problem, callback: Callback | None = None) -> Solutio
     system = build_system(problem)
     y = problem.signs[system.samples]
     solution = solution_from_labels(problem, system, y)
-    f, b, alpha = solution.scores[system.samples], solution.intercept, dual_of(solution)[system.samples]
+    f, b, alpha = solution.scores[system.samples], solution.intercept, solution.multipliers[system.samples]
     slack = alpha / system.form.cost
     residual = float(np.abs(y - slack - f).max(initial=0.0))
     norm2 = float(alpha @ (f - b)) + (b * b if problem.intercept == "regularized" else 0.0)
@@ -159,9 +164,3 @@ def solve_labeled(problem: Problem, callback: Callback | None = None) -> Solutio
     with stop:
         stop.log_iteration({"objective": solution.objective, "violation": residual}, converged=True)
     return replace(solution, certificate=certificate, status=str(stop.status), trace=stop.trace)
-
-
-def dual_of(solution: Solution) -> np.ndarray:
-    """The dual variables of a least-squares solution."""
-    assert solution.dual is not None, "the solution has no dual variables"
-    return solution.dual

@@ -7,11 +7,6 @@ With f fixed,
 
 nu such that the mean of p is the share that the balance asks for; with p fixed, f is a squared-hinge problem. Both are
 repeated until p does not change, then T is divided by 1.5, until all labels are certain.
-
-References
-----------
-.. [1] V. Sindhwani, S. S. Keerthi and O. Chapelle, "Deterministic annealing for semi-supervised kernel machines", ICML,
-   2006. https://doi.org/10.1145/1143844.1143950
 """
 
 from __future__ import annotations
@@ -27,9 +22,8 @@ from ...balance import Count, Free, labels_by_sign
 from ...losses import SquaredHinge, SymmetricSquaredHinge
 from ...problem import Problem
 from ...solution import Solution
-from ..base import LOOSE, Accepts, Callback, StoppingRule
+from ..base import LOOSE, Accepts, StoppingRule
 from .batch import BatchSolver, Coroutine
-from .finite_newton import FiniteNewton
 from .newton_search import NewtonSearch
 
 FIRST_TEMPERATURE, COOLING, N_TEMPERATURES = 10.0, 1.5, 30
@@ -59,15 +53,16 @@ def soft_labels(g: np.ndarray, temperature: float, share: float | None, weights:
     shift = temperature * np.log(share / (1.0 - share))
     margin = 8.0 * np.spacing(np.abs(g).max())
 
+    def excess(nu: float, g: np.ndarray) -> float:
+        return float(weights @ expit((nu - g) / temperature)) - share
+
     def find_nu(g: np.ndarray, low: float, high: float) -> float:
         """The nu between two bounds at which the mean is the share."""
-
-        def excess(nu: float) -> float:
-            return float(weights @ expit((nu - g) / temperature)) - share
-
-        if excess(low) >= 0.0 or excess(high) <= 0.0:
-            return low if excess(low) >= 0.0 else high
-        return brentq(excess, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps)
+        if excess(low, g) >= 0.0:
+            return low
+        if excess(high, g) <= 0.0:
+            return high
+        return brentq(excess, low, high, (g,), xtol=1e-300, rtol=4 * np.finfo(float).eps)
 
     g = g - find_nu(g, g.min() + shift - margin, g.max() + shift + margin)
     g = g - find_nu(g, -margin, margin)  # once more around zero, where nu has all its digits
@@ -109,24 +104,14 @@ class Annealing(BatchSolver):
         (SquaredHinge,), (SymmetricSquaredHinge,), (Free, Count), space="features", batch=True
     )
 
-    def solve_supervised(self, problem: Problem, callback: Callback | None) -> Solution:
-        """Where no label is searched there may be a kernel in place of features."""
-        return FiniteNewton(self.tol, max_time=self.max_time).solve(problem.labeled_only(), callback=callback)
-
     def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
         """Temperature after temperature, then the best labels found, fixed."""
         search = NewtonSearch(problem, self.tol, stop)
         with stop:
             if len(search.searched):
                 yield from self._cool(search)
-                costs = search.label_costs(1.0)
-            else:
-                costs = search.costs(0.0)
             if stop.running:
-                yield from search.solve(costs, self.tol)
-                search.log(0.0)
-            if stop.running:
-                yield from search.polish()
+                yield from search.solve_and_polish(search.label_costs(1.0))
         return search.solution()
 
     def _cool(self, search: NewtonSearch) -> Coroutine[None]:
@@ -138,9 +123,8 @@ class Annealing(BatchSolver):
         while search.stop.running:
             yield from search.solve(search.costs(1.0, p), LOOSE * self.tol)
             f = search.iterate.f[searched]
-            search.labels = search.labels.copy()
-            search.labels[searched] = labels_by_sign(f, weights, problem.balance)
-            value = search.objective(search.labels)
+            search.relabel(labels_by_sign(f, weights, problem.balance))
+            value = search.operator.objective(search.iterate, search.labels)
             if value < lowest:
                 lowest, best_labels = value, search.labels
             g = np.maximum(1.0 - f, 0.0) ** 2 - np.maximum(1.0 + f, 0.0) ** 2

@@ -22,7 +22,9 @@ from ...problem import Problem
 from ...solution import Solution
 from ...spaces import Features
 from ..base import Callback, Solver, StoppingRule
+from ..dual import SMO
 
+POLISH = 1e-7  # times tol: the last solve goes on to there, since the last digits cost Newton little
 Result = TypeVar("Result")
 
 
@@ -146,9 +148,9 @@ class BatchSolver(Solver):
         """The rule of one problem."""
         return StoppingRule(self.max_iter, self.max_time, callback)
 
-    @abstractmethod
     def solve_supervised(self, problem: Problem, callback: Callback | None) -> Solution:
-        """Solve a problem that the coroutine does not take, without unlabeled samples to search."""
+        """Solve a problem that the coroutine does not take: one without labels to search, behind a kernel perhaps."""
+        return SMO(self.tol, max_time=self.max_time).solve(problem.labeled_only(), callback=callback)
 
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None

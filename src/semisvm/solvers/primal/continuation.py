@@ -9,11 +9,6 @@ e = (y f - 1) / (gamma^1/2 |x|) and a = 1 + gamma s |x|^2,
 
 and a constant. At gamma_0 = (2 s lam)^(2/3) / s, lam the largest eigenvalue of sum c x x'/|x|^3 over the unlabeled
 samples, the whole is convex; eleven levels lead by a constant factor to gamma_end = 1/(10 s max |x|^2).
-
-References
-----------
-.. [1] O. Chapelle, M. Chi and A. Zien, "A continuation method for semi-supervised SVMs", ICML, 2006.
-   https://doi.org/10.1145/1143844.1143868
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ from ...problem import Problem
 from ..base import Accepts
 from .batch import run_batched
 from .operator import PrimalOperator
-from .smooth_path import N_LEVELS, Level, SmoothPath, by_label
+from .smooth_path import N_LEVELS, SmoothPath, by_label
 from .trust_region import SmoothObjective
 
 
@@ -56,10 +51,10 @@ class Continuation(SmoothPath):
 
     accepts: ClassVar[Accepts] = Accepts((Hinge,), (Gaussian,), (Free, Mean), space="features", batch=True)
 
-    def levels(self, problem: Problem) -> list[Level]:
+    def levels(self, problem: Problem) -> list[tuple[float, SmoothObjective]]:
         """gamma, and the smoothed losses."""
         norms = PrimalOperator(problem).sample_norms()
-        return [Level(gamma, smoothed_losses(problem, norms, gamma)) for gamma in smoothing(problem, norms)]
+        return [(gamma, smoothed_losses(problem, norms, gamma)) for gamma in smoothing(problem, norms)]
 
 
 def _gaussian_scale(problem: Problem) -> float:

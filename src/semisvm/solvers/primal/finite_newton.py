@@ -37,15 +37,12 @@ class FiniteNewton(BatchSolver):
     accepts: ClassVar[Accepts] = Accepts((SquaredHinge,), balances=(Free, Mean), batch=True)
 
     def solve_supervised(self, problem: Problem, callback: Callback | None) -> Solution:
-        """The dual of a problem behind a kernel."""
+        """The dual of a problem behind a kernel, with its balance."""
         return SMO(self.tol, max_time=self.max_time).solve(problem, callback=callback)
 
     def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
         """One solve, then its last digits."""
         search = NewtonSearch(problem, self.tol, stop)
         with stop:
-            yield from search.solve(search.costs(0.0), self.tol)
-            search.log(0.0)
-            if stop.running:
-                yield from search.polish()
+            yield from search.solve_and_polish(search.costs(0.0))
         return search.solution()

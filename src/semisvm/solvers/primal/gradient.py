@@ -3,11 +3,6 @@
 The unlabeled samples pay exp(-3 f^2), which is largest at the decision boundary. Their cost increases from 1 % of the
 full cost to the full cost in eleven levels by a constant factor, each minimized from the last point: an early, nearly
 convex problem guides the later ones.
-
-References
-----------
-.. [1] O. Chapelle and A. Zien, "Semi-supervised classification by low density separation", AISTATS, 2005.
-   https://proceedings.mlr.press/r5/chapelle05b.html
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ from ...balance import Free, Mean
 from ...losses import Gaussian, SquaredHinge
 from ...problem import Problem
 from ..base import Accepts
-from .smooth_path import N_LEVELS, Level, SmoothPath, by_label
+from .smooth_path import N_LEVELS, SmoothPath, by_label
 from .trust_region import SmoothObjective
 
 FIRST_LEVEL = 0.01
@@ -49,10 +44,10 @@ class GradientPath(SmoothPath):
 
     accepts: ClassVar[Accepts] = Accepts((SquaredHinge,), (Gaussian,), (Free, Mean), space="features", batch=True)
 
-    def levels(self, problem: Problem) -> list[Level]:
+    def levels(self, problem: Problem) -> list[tuple[float, SmoothObjective]]:
         """Shares of the cost of unlabeled samples, and the losses."""
         shares = FIRST_LEVEL ** np.linspace(1, 0, N_LEVELS)
-        return [Level(float(share), losses_with_share(problem, float(share))) for share in shares]
+        return [(float(share), losses_with_share(problem, float(share))) for share in shares]
 
 
 def losses_with_share(problem: Problem, share: float) -> SmoothObjective:

@@ -5,11 +5,6 @@ Their cost increases from 1e-5 of the full cost to the full cost by a factor 1.5
 with fixed labels, then positive samples are swapped with negative ones of higher score, the worst pairs first, until no
 pair is left. With f fixed a swap decreases the losses, with labels fixed a solve decreases the objective: at one level
 it never increases, and the number of positive samples stays.
-
-References
-----------
-.. [1] V. Sindhwani and S. S. Keerthi, "Large scale semi-supervised linear SVMs", SIGIR, 2006.
-   https://doi.org/10.1145/1148170.1148253
 """
 
 from __future__ import annotations
@@ -23,9 +18,8 @@ from ...balance import Count, Free, labels_in_band
 from ...losses import SquaredHinge, SymmetricSquaredHinge
 from ...problem import Problem
 from ...solution import Solution
-from ..base import LOOSE, Accepts, Callback, StoppingRule
+from ..base import LOOSE, Accepts, StoppingRule
 from .batch import BatchSolver, Coroutine
-from .finite_newton import FiniteNewton
 from .newton_search import NewtonSearch
 
 FIRST_LEVEL, LEVEL_FACTOR = 1e-5, 1.5
@@ -59,33 +53,24 @@ class MultiSwitch(BatchSolver):
         (SquaredHinge,), (SymmetricSquaredHinge,), (Free, Count), space="features", batch=True
     )
 
-    def solve_supervised(self, problem: Problem, callback: Callback | None) -> Solution:
-        """Where no label is searched there may be a kernel in place of features."""
-        return FiniteNewton(self.tol, max_time=self.max_time).solve(problem.labeled_only(), callback=callback)
-
     def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
         """Level after level, the last at the full cost."""
         search = NewtonSearch(problem, self.tol, stop, at_labels=True)
         with stop:
-            yield from search.solve(search.costs(0.0), self.tol)
             if not len(search.searched):
-                search.log(0.0)
-                if stop.running:
-                    yield from search.polish()
+                yield from search.solve_and_polish(search.costs(0.0))
                 return search.solution()
+            yield from search.solve(search.costs(0.0), self.tol)
             scores = search.iterate.f[search.searched]
-            search.labels = search.labels.copy()
-            search.labels[search.searched] = labels_in_band(scores, search.weights, problem.balance)
+            search.relabel(labels_in_band(scores, search.weights, problem.balance))
             search.log(0.0)
             level, tol = FIRST_LEVEL, LOOSE * self.tol
             while stop.running:
                 yield from search.solve(search.label_costs(level), tol)
                 switched = self._switch(search)
                 search.log(level)
-                if switched:
-                    tol = self.tol if level == 1.0 else LOOSE * self.tol
-                elif level < 1.0:
-                    level = min(LEVEL_FACTOR * level, 1.0)
+                if switched or level < 1.0:
+                    level = level if switched else min(LEVEL_FACTOR * level, 1.0)
                     tol = self.tol if level == 1.0 else LOOSE * self.tol
                 elif tol == self.tol:
                     tol = TIGHT * self.tol
@@ -103,8 +88,8 @@ class MultiSwitch(BatchSolver):
         cost = search.problem.cost[searched][changed]
         if not cost @ (before - after) > 1e-12 * (cost @ before):
             return False
-        search.labels = search.labels.copy()
-        search.labels[searched[changed]] = -y[changed]
+        y[changed] *= -1.0
+        search.relabel(y)
         return True
 
     def _farthest(self, wanted: np.ndarray, y: np.ndarray, f: np.ndarray, side: float) -> np.ndarray:

@@ -22,7 +22,7 @@ from ..._jit import jit
 from ..base import StoppingRule
 from .batch import Coroutine
 from .conjugate_gradient import Jacobi, conjugate_gradient
-from .operator import Iterate, PrimalOperator
+from .operator import Iterate, PrimalOperator, relative_norm
 
 MAX_NEWTON_STEPS = 200
 
@@ -35,12 +35,14 @@ class HingeCosts(NamedTuple):
 
 
 @jit()
-def _derivatives(f, positive, negative, gradient, curvature):
+def derivatives(f, positive, negative):
     """First and second derivatives of the losses by f."""
+    gradient, curvature = np.empty_like(f), np.empty_like(f)
     for i in range(len(f)):
         below, above = max(1.0 - f[i], 0.0), max(1.0 + f[i], 0.0)
         gradient[i] = 2.0 * (negative[i] * above - positive[i] * below)
         curvature[i] = 2.0 * (negative[i] * (above > 0.0) + positive[i] * (below > 0.0))
+    return gradient, curvature
 
 
 @jit()
@@ -82,13 +84,6 @@ def exact_step(f, z, positive, negative, slope, curvature):
     return t
 
 
-def derivatives(f: np.ndarray, costs: HingeCosts) -> tuple[np.ndarray, np.ndarray]:
-    """First and second derivatives of the losses by f."""
-    gradient, curvature = np.empty_like(f), np.empty_like(f)
-    _derivatives(f, costs.positive, costs.negative, gradient, curvature)
-    return gradient, curvature
-
-
 def minimize(
     operator: PrimalOperator, costs: HingeCosts, start: Iterate, tol: float, stop: StoppingRule
 ) -> Coroutine[Iterate]:
@@ -106,12 +101,11 @@ def minimize(
         Its deadline is checked before every step.
     """
     theta, f, violation = start.theta, start.f, np.inf
-    scale = yield from operator.gradient_scale(derivatives(operator.zero().f, costs)[0])
+    scale = yield from operator.gradient_scale(derivatives(operator.zero().f, *costs)[0])
     for _ in range(MAX_NEWTON_STEPS):
-        score_gradient, curvature = derivatives(f, costs)
+        score_gradient, curvature = derivatives(f, *costs)
         gradient = operator.norm_gradient(theta) + (yield from operator.adjoint(score_gradient))
-        measure = max(scale + float(np.linalg.norm(theta)), np.finfo(float).tiny)
-        violation = float(np.linalg.norm(gradient)) / measure
+        violation = relative_norm(gradient, scale, theta)
         if violation <= tol or stop.time_is_over:
             break
         relative_tol = max(min(0.1, np.sqrt(violation)), 0.5 * tol / violation)
@@ -119,6 +113,6 @@ def minimize(
         step, _ = yield from conjugate_gradient(operator, curvature, gradient, preconditioner, relative_tol)
         z = yield from operator.product(step)
         slope, norm_curvature = step @ operator.norm_gradient(theta), step @ operator.norm_product(step)
-        t = exact_step(f, z, costs.positive, costs.negative, slope, norm_curvature)
+        t = exact_step(f, z, *costs, slope, norm_curvature)
         theta, f = theta + t * step, f + t * z
     return Iterate(theta, f, violation)

@@ -6,14 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...problem import Problem, objective, objective_of_scores
+from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import StoppingRule
-from .batch import Coroutine
+from .batch import POLISH, Coroutine
 from .newton import HingeCosts, derivatives, minimize
 from .operator import Iterate, PrimalOperator
-
-POLISH = 1e-7  # times tol: the last solve goes on to there, since the last digits cost Newton little
 
 
 class _Candidate(NamedTuple):
@@ -56,7 +54,7 @@ class NewtonSearch:
         self.iterate = self.operator.zero()
         self._costs = self.costs(0.0)
         self._logged_labels, self._logged_level = self.labels, 0.0
-        self._candidate: _Candidate | None = None
+        self._candidate = _Candidate(self.iterate, self.labels, self._costs)
 
     def costs(self, share: float, positive: np.ndarray | float = 0.0) -> HingeCosts:
         """Costs with those of searched samples times ``share``, which are positive with the probabilities given."""
@@ -70,6 +68,11 @@ class NewtonSearch:
         """Costs with those of searched samples times ``share``, at their present labels."""
         return self.costs(share, (self.labels[self.searched] > 0).astype(float))
 
+    def relabel(self, y: np.ndarray) -> None:
+        """Give the searched samples labels y; earlier label arrays are not changed."""
+        self.labels = self.labels.copy()
+        self.labels[self.searched] = y
+
     def solve(self, costs: HingeCosts, tol: float) -> Coroutine[None]:
         """Minimize at the given costs from the last point; a violation above ``tol`` at the end ends the search."""
         self.iterate, self._costs = (yield from minimize(self.operator, costs, self.iterate, tol, self.stop)), costs
@@ -81,14 +84,16 @@ class NewtonSearch:
         self.iterate = yield from minimize(self.operator, self._costs, self.iterate, POLISH * self.tol, self.stop)
         self.log(self._logged_level, converged=True)
 
-    def objective(self, labels: np.ndarray | None) -> float:
-        """The problem's objective at the last point."""
-        w, b = self.operator.split(self.iterate.theta)
-        return objective_of_scores(self.problem, float(w @ w), self.iterate.f, b, labels)
+    def solve_and_polish(self, costs: HingeCosts) -> Coroutine[None]:
+        """The last solve at the given costs, and the end of the search."""
+        yield from self.solve(costs, self.tol)
+        self.log(0.0)
+        if self.stop.running:
+            yield from self.polish()
 
     def log(self, level: float, converged: bool = False) -> None:
         """Log a solve and what became of the labels, and keep the best point."""
-        value = self.objective(self.labels if self.at_labels else None)
+        value = self.operator.objective(self.iterate, self.labels if self.at_labels else None)
         self._candidate = _Candidate(self.iterate, self.labels, self._costs)
         self.stop.offer(value, self._candidate)
         changed = np.count_nonzero(self._logged_labels[self.searched] != self.labels[self.searched])
@@ -100,30 +105,13 @@ class NewtonSearch:
 
     def solution(self) -> Solution:
         """The last point if the search has converged, else the best one, recomputed."""
-        problem, status = self.problem, self.stop.status or "converged"
         found = self._candidate
-        if status != "converged" and self.stop.best is not None:
+        if self.stop.status not in (None, "converged") and self.stop.best is not None:
             found = self.stop.best[1]
-        if found is None:  # ended before the first solve did
-            found = _Candidate(self.operator.zero(), problem.signs, self.costs(0.0))
-        w, b = self.operator.split(found.iterate.theta)
-        f = problem.space.scores(w, b)
-        multipliers = -derivatives(f, found.costs)[0]
-        labels = np.where(found.labels == 0, np.where(f > 0, 1.0, -1.0), found.labels)
-        kind, violation = (
-            "stationary" if len(self.searched) else "kkt",
-            min(found.iterate.violation, np.finfo(float).max),
-        )
-        return Solution(
-            w,
-            b,
-            f,
-            labels,
-            objective(problem, w, b, labels if self.at_labels else None),
-            Certificate(kind, violation, tol=self.tol),
-            status,
-            max(len(self.stop.trace), 1),
-            multipliers,
-            self.operator.dual(problem, multipliers, b),
-            self.stop.trace,
-        )
+        kind = "stationary" if len(self.searched) else "kkt"
+        certificate = Certificate(kind, min(found.iterate.violation, np.finfo(float).max), tol=self.tol)
+
+        def gradient(f: np.ndarray) -> np.ndarray:
+            return derivatives(f, *found.costs)[0]
+
+        return self.operator.solution(found.iterate, found.labels, gradient, certificate, self.stop, self.at_labels)

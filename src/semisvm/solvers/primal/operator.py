@@ -9,12 +9,15 @@ Products with the data are coroutines (see ``batch``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ...problem import Problem
+from ...problem import Problem, objective_of_scores
+from ...solution import Certificate, Solution
 from ...spaces import Features
+from ..base import StoppingRule
 from .batch import Coroutine, Request
 
 ROUNDING = 1e-10
@@ -28,8 +31,13 @@ class Iterate(NamedTuple):
     violation: float = np.inf
 
 
+def relative_norm(gradient: np.ndarray, scale: float, theta: np.ndarray) -> float:
+    """The violation of the optimality conditions: norm of the gradient relative to ``gradient_scale`` + ||theta||."""
+    return float(np.linalg.norm(gradient)) / max(scale + float(np.linalg.norm(theta)), np.finfo(float).tiny)
+
+
 class PrimalOperator:
-    """The map from theta to f, its adjoint, and the norm.
+    """The map from theta to f, its adjoint, the norm, and the solution at a theta.
 
     Parameters
     ----------
@@ -49,7 +57,7 @@ class PrimalOperator:
     def __init__(self, problem: Problem):
         space = problem.space
         assert isinstance(space, Features), "the primal needs a space of features"
-        self.space, self.design, self.intercept = space, space.design, problem.intercept
+        self.problem, self.design, self.intercept = problem, space.design, problem.intercept
         self.mean: np.ndarray | None = None
         self.offset = 0.0
         if problem.fixed_mean is not None:
@@ -101,13 +109,46 @@ class PrimalOperator:
         w, b = self.split(theta)
         return 0.5 * float(w @ w) + (0.5 * b * b if self.intercept == "regularized" else 0.0)
 
-    def dual(self, problem: Problem, multipliers: np.ndarray, b: float) -> np.ndarray:
-        """The a in w = sum a_i x_i at a stationary point: a mean balance spreads its multiplier over the unlabeled."""
-        if self.mean is None:
-            return multipliers
-        return multipliers - problem.mean_weights * (
-            multipliers.sum() - (b if self.intercept == "regularized" else 0.0)
-        )
+    def objective(self, iterate: Iterate, labels: np.ndarray | None = None) -> float:
+        """The problem's objective at an iterate, at labels if they are given."""
+        w, b = self.split(iterate.theta)
+        return objective_of_scores(self.problem, float(w @ w), iterate.f, b, labels)
+
+    def solution(
+        self,
+        iterate: Iterate,
+        labels: np.ndarray,
+        gradient: Callable[[np.ndarray], np.ndarray],
+        certificate: Certificate,
+        stop: StoppingRule,
+        at_labels: bool = False,
+    ) -> Solution:
+        """The solution at an iterate, with f and the objective recomputed.
+
+        Parameters
+        ----------
+        iterate : Iterate
+            Where the iterations ended.
+        labels : array of shape (n,)
+            Labels of +-1; 0 for the sign of f.
+        gradient : callable
+            Derivatives of the losses by f, as a function of f.
+        certificate, stop : Certificate, StoppingRule
+            What is proved, and how the iterations went.
+        at_labels : bool
+            Whether the objective is that at the labels.
+        """
+        problem = self.problem
+        w, b = self.split(iterate.theta)
+        f = problem.space.scores(w, b)
+        labels = np.where(labels == 0, np.where(f > 0, 1.0, -1.0), labels)
+        value = objective_of_scores(problem, problem.space.norm2(w), f, b, labels if at_labels else None)
+        dual = multipliers = -gradient(f)
+        if self.mean is not None:  # the multiplier of the balance is spread over the unlabeled samples
+            total = multipliers.sum() - (b if self.intercept == "regularized" else 0.0)
+            dual = multipliers - problem.mean_weights * total
+        status, n_iter = stop.status or "converged", max(len(stop.trace), 1)
+        return Solution(w, b, f, labels, value, certificate, status, n_iter, multipliers, dual, stop.trace)
 
     def sample_norms(self) -> np.ndarray:
         """Norms of the samples, centered ones with a mean balance."""

@@ -20,19 +20,7 @@ NEGLIGIBLE = 1e-8  # of the largest curvature
 
 
 class Woodbury:
-    """M for one problem.
-
-    Parameters
-    ----------
-    operator : PrimalOperator
-        Of the problem.
-    curvature : array of shape (n,)
-        Not negative.
-    samples : int array
-        The samples of B.
-    squares : array of shape (d,)
-        Sums of curvature times x^2 over all other samples.
-    """
+    """M for one problem, with ``samples`` in B; ``squares`` are the sums of curvature times x^2 over all others."""
 
     def __init__(self, operator: PrimalOperator, curvature: np.ndarray, samples: np.ndarray, squares: np.ndarray):
         self._diagonal = 1.0 + squares
@@ -62,8 +50,10 @@ class Woodbury:
 
     def norm(self, v: np.ndarray) -> float:
         """(v'M v)^1/2."""
-        total = float(self._diagonal @ (v * v))
-        return float(np.sqrt(total + self._h @ (self._B @ v) ** 2)) if len(self._h) else float(np.sqrt(total))
+        total = self._diagonal @ (v * v)
+        if len(self._h):
+            total += self._h @ (self._B @ v) ** 2
+        return float(np.sqrt(total))
 
 
 def build_woodbury(operator: PrimalOperator, curvature: np.ndarray, labeled: np.ndarray) -> Coroutine[Woodbury]:

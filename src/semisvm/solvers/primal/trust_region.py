@@ -1,10 +1,4 @@
-"""Newton's method in a trust region, for smooth objectives with curvature of any sign.
-
-References
-----------
-.. [1] T. Steihaug, "The conjugate gradient method and trust regions in large scale optimization", SIAM Journal on
-   Numerical Analysis 20, 1983. https://doi.org/10.1137/0720042
-"""
+"""Newton's method in a trust region, for smooth objectives with curvature of any sign."""
 
 from __future__ import annotations
 
@@ -16,7 +10,7 @@ import numpy as np
 from ..base import StoppingRule
 from .batch import Coroutine
 from .conjugate_gradient import conjugate_gradient
-from .operator import Iterate, PrimalOperator
+from .operator import Iterate, PrimalOperator, relative_norm
 from .preconditioner import build_woodbury
 
 
@@ -66,19 +60,15 @@ def minimize(
     gradient = operator.norm_gradient(theta) + (yield from operator.adjoint(objective.gradient(f)))
     preconditioner = yield from build_woodbury(operator, np.abs(objective.curvature(f)), objective.labeled)
 
-    def violation() -> float:
-        size = float(np.linalg.norm(gradient))
-        return size / max(scale + float(np.linalg.norm(theta)), np.finfo(float).tiny)
-
     def natural_radius() -> float:
         return float(np.sqrt(gradient @ preconditioner.solve(gradient))) + preconditioner.norm(theta)
 
     radius = natural_radius()
     for _ in range(max_steps):
-        now = violation()
-        if now <= tol or stop.time_is_over:
+        violation = relative_norm(gradient, scale, theta)
+        if violation <= tol or stop.time_is_over:
             break
-        relative_tol = max(min(0.1, np.sqrt(now)), 0.1 * tol / now)
+        relative_tol = max(min(0.1, np.sqrt(violation)), 0.1 * tol / violation)
         step, predicted = yield from conjugate_gradient(
             operator, objective.curvature(f), gradient, preconditioner, relative_tol, radius
         )
@@ -99,4 +89,4 @@ def minimize(
             theta, f, value, gradient = new_theta, new_f, new_value, new_gradient
         if radius <= 1e-14 * natural_radius():
             break
-    return Iterate(theta, f, violation())
+    return Iterate(theta, f, relative_norm(gradient, scale, theta))

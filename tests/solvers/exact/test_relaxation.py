@@ -89,11 +89,11 @@ def test_labels_of_hyperplanes_and_of_a_start_are_improved_by_pair_switching(mon
 
     monkeypatch.setattr(PairSwitching, "solve", recorded)
     LowRankRelaxation().solve(problem)
-    assert len(starts) == 1 + relaxation.N_HYPERPLANES
+    assert len(starts) == 2 + relaxation.N_HYPERPLANES
     assert keeps_balance(problem, np.array(starts)).all()
     starts.clear()
     solution = LowRankRelaxation().solve(problem, start=first)
-    assert len(starts) == 2 + relaxation.N_HYPERPLANES
+    assert len(starts) == 3 + relaxation.N_HYPERPLANES
     np.testing.assert_array_equal(starts[1], first.labels)
     assert solution.objective <= first.objective * (1.0 + 1e-6)
 

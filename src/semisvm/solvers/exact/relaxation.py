@@ -4,8 +4,8 @@
 every nu. Where the relaxed labels meet the balance with nu = 0 there is nothing more to do; otherwise the nu at which
 they do, which has the largest bound, is a root in one variable.
 
-**The rounding.** Labels by e'v_j, and by the sides of random hyperplanes through the vectors, each improved by
-``PairSwitching``. There is no free intercept: it is absent, or regularized, which is the kernel K + 1.
+**The rounding.** Labels by e'v_j, by the supervised scores, and by the sides of random hyperplanes through the vectors,
+each improved by ``PairSwitching``. There is no free intercept: it is absent, or regularized, which is the kernel K + 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from ..base import Accepts, Callback, Solver, StoppingRule
 from ..dual import PairSwitching, solve_supervised
 from .mixing import Relaxation
 
-TIE_BREAK = 1e-6  # times the supervised score: decides where rounding would, whatever the order and the class names
 N_HYPERPLANES = 10
 MAX_BALANCE_DUALS = 20  # values of nu tried for a balance that binds
 SUPERVISED_TOL = 1e-6  # tolerance of the SVM of the labeled samples
@@ -115,18 +114,18 @@ class LowRankRelaxation(Solver):
 def _round(
     problem: Problem, relaxed: Relaxation, first: Solution, start: Solution | None, stop: StoppingRule
 ) -> Solution:
-    """The best solution of pair switching from the labels along e, those of random hyperplanes and those given."""
+    """The best of pair switching from labels along e, by supervised scores, of random hyperplanes and those given."""
     samples, V = relaxed.samples[relaxed.n_labeled :], relaxed.V[relaxed.n_labeled :]
-    candidates = [V[:, 0]] if start is None else [V[:, 0], start.labels[samples]]
+    candidates = [V[:, 0], first.scores[samples]]
+    if start is not None:
+        candidates.append(start.labels[samples])
     for _ in range(N_HYPERPLANES):
         normal = relaxed.side * relaxed.rng.normal(size=(V.shape[1],))
         normal[0] = abs(normal[0])  # labeled samples stay on their side
         candidates.append(V @ normal)
-    scores = first.scores[samples]
-    tie_break = TIE_BREAK * scores / max(np.abs(scores).max(), np.finfo(float).tiny)
     for candidate in candidates:
         labels = first.labels.copy()
-        labels[samples] = labels_in_band(candidate + tie_break, problem.weights_of(samples), problem.balance)
+        labels[samples] = labels_in_band(candidate, problem.weights_of(samples), problem.balance)
         solver = PairSwitching(SWITCHING_TOL, max_time=stop.time_left)
         found = solver.solve(problem, replace(first, labels=labels))
         stop.offer(found.objective, found)

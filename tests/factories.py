@@ -56,6 +56,7 @@ N_SEARCHED = {  # unlabeled samples of which an exact or a long search takes ten
     "GeneticTSVM": 12,
     "BranchBoundTSVM": 12,
     "SDPTSVM": 12,
+    "BayesianLSSVM": 12,
 }
 
 

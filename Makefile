@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+VERSIONS ?= lowest newest
 
-.PHONY: demo test slow doctest types lint format clean
+.PHONY: demo test slow doctest types lint format versions clean
 
 demo: $(READY)
 	$(BIN)/semisvm demo
@@ -30,8 +31,20 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The tests with the lowest versions that pyproject.toml declares, then with the newest ones; both environments are new.
+versions:
+	rm -rf .versions && mkdir .versions
+	grep -oE '"[A-Za-z0-9-]+>=[0-9.]+"' pyproject.toml | tr -d '"' | sed 's/>=/==/' | sort -u > .versions/lowest.txt
+	touch .versions/newest.txt
+	for set in $(VERSIONS); do \
+		$(PYTHON) -m venv .versions/$$set && \
+		.versions/$$set/bin/python -m pip install --quiet --disable-pip-version-check \
+			--constraint .versions/$$set.txt --editable ".[test,cli]" && \
+		.versions/$$set/bin/python -m pytest --numprocesses auto || exit 1; \
+	done
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	rm -rf $(VENV) .versions .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

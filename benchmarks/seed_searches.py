@@ -135,7 +135,7 @@ def shim(args: argparse.Namespace) -> None:
             shown = shown_at(two_classes(signs[:100] > 0), 20, rng)
             labeled, y_test = shown != UNLABELED, two_classes(signs[100:] > 0)
             K = Gram(Kernel("rbf", 1 / width), X[:100]).compute()
-            model = DCLSSVM(C, C_unlabeled=star, gamma=1 / width).fit(X[:100], shown)
+            model = DCLSSVM(C, C_unlabeled=star, gamma=1 / width, balance=None).fit(X[:100], shown)
             pair = LSSVM(C, gamma=1 / width).fit(X[:100], shown), model
             taken = 2.0 * model.transduction_ - 3.0
             part = K[np.ix_(labeled, labeled)]

@@ -90,7 +90,7 @@ def models(name: str, cell: tuple, y: np.ndarray, wanted: list[str]) -> dict:
         "all labels": LSSVM(C, gamma=gamma),
         "LS-SVM": LSSVM(C, gamma=gamma),
         "S2LS 1": SwitchingLSSVM(C, C_unlabeled=star, gamma=gamma, **balance),
-        "S2LS 2": ProgressiveLSSVM(C, C_unlabeled=star, gamma=gamma, **balance),
+        "S2LS 2": ProgressiveLSSVM(C, C_unlabeled=star, gamma=gamma, **({"balance": None} | balance)),
         "BS2LS": BayesianLSSVM(C_b, C_unlabeled=star_b, gamma=gamma_b, random_state=0, **pca, **balance),
     }
     return {key: named[key] for key in wanted}

@@ -1,11 +1,35 @@
-"""Compiled loops are kept in a folder named by the hash of all sources: numba does not see that a callee changed."""
+"""A clock for the tests, and compiled loops in a folder named by the hash of all sources.
+
+numba does not see that a callee changed.
+"""
 
 import hashlib
 import os
 import pathlib
 import tempfile
+from types import SimpleNamespace
+
+import pytest
 
 SOURCES = sorted((pathlib.Path(__file__).parents[1] / "src" / "semisvm").rglob("*.py"))
 DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:16]
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(pathlib.Path(tempfile.gettempdir()) / f"semisvm-numba-{DIGEST}"))
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of stopping rules, which stands still unless the test moves it."""
+    clock = Clock()
+    monkeypatch.setattr("semisvm.solvers.base.time", SimpleNamespace(perf_counter=clock))
+    return clock

@@ -12,6 +12,7 @@ from semisvm.balance import (
     Mean,
     class_counts,
     class_shares,
+    codes_by_share,
     labels_by_sign,
     labels_in_band,
     nearest_labels,
@@ -266,9 +267,32 @@ def test_class_counts_are_the_whole_numbers_nearest_to_the_shares(k):
         assert ((counts - n * shares) ** 2).sum() == pytest.approx(distance.min(), abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_classes_by_share_are_those_of_the_scores_with_the_least_certain_moved(seed):
+    rng = np.random.default_rng(seed)
+    k, n = 2 + seed % 4, 40
+    scores, shares = rng.standard_normal((n, k)), rng.dirichlet(np.ones(k))
+    codes = codes_by_share(scores, np.full(n, 0.5), shares)
+    np.testing.assert_array_equal(np.bincount(codes, minlength=k), class_counts(shares, n))
+    first = scores.argmax(axis=1)
+    kept = codes_by_share(scores, np.ones(n), np.bincount(first, minlength=k) / n)
+    np.testing.assert_array_equal(kept, first)
+    weights = rng.uniform(0.5, 2.0, n)
+    reached = np.bincount(codes_by_share(scores, weights, shares), weights, minlength=k) / weights.sum()
+    np.testing.assert_allclose(reached, shares, atol=k * weights.max() / weights.sum())
+    if k == 2:
+        f = scores[:, 1] - scores[:, 0]
+        assert f[codes == 1].min(initial=np.inf) >= f[codes == 0].max(initial=-np.inf)
+
+
+def test_a_class_of_share_zero_gets_no_sample():
+    scores = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [2.0, 0.0, 1.0], [9.0, 1.0, 1.5]])
+    np.testing.assert_array_equal(codes_by_share(scores, np.ones(4), np.array([0.0, 0.25, 0.75])), [2, 1, 2, 2])
+
+
 def test_class_shares_of_every_kind():
     classes, weights = np.array(["a", "b"]), np.array([3.0, 1.0])
-    for given in (None, "labeled"):
+    for given in (None, "auto", "labeled"):
         np.testing.assert_allclose(class_shares(given, classes, weights), [0.75, 0.25])
     np.testing.assert_allclose(class_shares(0.2, classes, weights), [0.8, 0.2])
     np.testing.assert_allclose(class_shares({"b": 4.0, "a": 1}, classes, weights), [0.2, 0.8])

@@ -41,6 +41,16 @@ class Count(NamedTuple):
 Balance: TypeAlias = Free | Mean | Count
 
 
+class ClassShares(NamedTuple):
+    """Shares of the classes among the unlabeled samples, by weight, as mappings from class to share.
+
+    ``asked`` is None where no balance is asked for, ``reached`` where no sample is unlabeled.
+    """
+
+    asked: dict[Any, float] | None
+    reached: dict[Any, float] | None
+
+
 def residual(balance: Balance, scores: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
     """How far the unlabeled samples are from the balance.
 
@@ -158,26 +168,65 @@ def class_counts(shares: np.ndarray, n: int) -> np.ndarray:
     return counts
 
 
+def codes_by_share(scores: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Classes of samples by the largest score, moved until the shares are kept as well as whole samples can.
+
+    A class above its share keeps the samples that lead its best rival most; the others go to their next best class.
+
+    Parameters
+    ----------
+    scores : array of shape (n, k)
+        A column per class.
+    weights : array of shape (n,)
+        Weights of the samples.
+    shares : array of shape (k,)
+        Shares of the classes, one in sum.
+    """
+    equal = np.all(weights == weights[0])
+    left = class_counts(shares, len(weights)) * weights[0] if equal else shares * weights.sum()
+    codes = np.full(len(weights), -1)
+    is_open = shares > 0
+    rounding = ROUNDING * weights.sum()
+    while (codes < 0).any():
+        free = np.flatnonzero(codes < 0)
+        allowed = np.where(is_open, scores[free], -np.inf)
+        first = allowed.argmax(axis=1)
+        demand = np.bincount(first, weights[free], minlength=len(shares))
+        excess = np.where(is_open, demand - left, -np.inf)
+        fullest = int(excess.argmax())
+        if np.count_nonzero(is_open) == 1 or excess[fullest] <= rounding:
+            codes[free] = first
+            break
+        own = free[first == fullest]
+        rival = np.where(np.arange(len(shares)) == fullest, -np.inf, allowed[first == fullest]).max(axis=1)
+        own = own[np.argsort(rival - scores[own, fullest], kind="stable")]
+        half = 0.5 * weights[own]
+        kept = own[np.cumsum(weights[own]) - half <= left[fullest] + rounding]
+        codes[kept] = fullest
+        is_open[fullest] = False
+    return codes
+
+
 def class_shares(given: Any, classes: np.ndarray, labeled_weights: np.ndarray) -> np.ndarray:
     """Shares of the classes among the unlabeled samples.
 
     Parameters
     ----------
-    given : None, "labeled", float or mapping
-        What the parameter ``balance`` of an estimator holds.
+    given : None, "auto", "labeled", float or mapping
+        What the parameter ``balance`` of an estimator holds; "auto" is an estimate, at present the labeled shares.
     classes : array of shape (k,)
         The classes.
     labeled_weights : array of shape (k,)
         Total weight of the labeled samples of each class.
     """
-    if given is None or (isinstance(given, str) and given == "labeled"):
+    if given is None or (isinstance(given, str) and given in ("auto", "labeled")):
         return labeled_weights / labeled_weights.sum()
     if isinstance(given, Mapping):
         return _mapped_shares(given, classes.tolist())
     if not isinstance(given, numbers.Real) or isinstance(given, bool):
         raise ValueError(
-            f"balance={given!r} is not allowed; balance takes 'labeled', None, the share of {classes[-1]!r} among the "
-            "unlabeled samples, or a mapping from class to share."
+            f"balance={given!r} is not allowed; balance takes 'auto', 'labeled', None, the share of {classes[-1]!r} "
+            "among the unlabeled samples, or a mapping from class to share."
         )
     if len(classes) > 2:
         raise ValueError(

@@ -16,7 +16,7 @@ import numpy as np
 from . import losses
 from .balance import Balance, Free, Mean, residual
 from .losses import Loss
-from .spaces import Space
+from .spaces import Gram, Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,11 @@ class Problem:
     def fixed_mean(self) -> float | None:
         """The mean of f over the unlabeled samples that the balance fixes; None if it fixes none."""
         return self.balance.m if isinstance(self.balance, Mean) and self.has_unlabeled else None
+
+    @property
+    def is_indefinite(self) -> bool:
+        """Whether the kernel is known to give some w a negative ||w||^2, so that no lower bound holds."""
+        return isinstance(self.space, Gram) and self.space.is_indefinite(sum_zero=self.intercept is True)
 
     def weights_of(self, samples: np.ndarray) -> np.ndarray:
         """Weights of some samples in the balance."""

@@ -111,3 +111,11 @@ def with_gap(solution: Solution, lower_bound: float, tol: float | None = None) -
     certificate = gap_certificate(solution.objective, min(lower_bound, solution.objective), tol)
     status = solution.status if solution.ended_early else "converged"
     return replace(solution, certificate=certificate, status=status)
+
+
+def without_bound(solution: Solution) -> Solution:
+    """The solution without what only a convex problem or a lower bound proves."""
+    certificate = solution.certificate
+    kind = {"kkt": "stationary", "gap": "none"}.get(certificate.kind, certificate.kind)
+    tol = None if kind == "none" else certificate.tol
+    return replace(solution, certificate=replace(certificate, kind=kind, lower_bound=None, gap=None, tol=tol))

@@ -1,5 +1,7 @@
 """Features in place of a kernel, as the estimators on features choose them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,21 @@ def test_auto_is_kernel_pca_for_few_samples_and_nystroem_for_many_or_little_memo
     monkeypatch.delenv("SEMISVM_MEMORY")
     monkeypatch.setattr(_spaces, "PCA_SAMPLES", 79)
     assert n_landmarks() == 8
+
+
+@every_class
+def test_short_time_allows_fewer_components(cls, monkeypatch):
+    """At a speed of 1,000 multiplications per second; the decomposition of 80 samples takes about 100,000."""
+    monkeypatch.setattr(_spaces, "SPEED", 1000.0)
+
+    def n_landmarks(max_time, **params):
+        return len(make(cls, max_time=max_time, **params).fit(X, y).support_)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert n_landmarks(1e4) == n_landmarks(None) == 80
+        assert n_landmarks(20.0) == np.floor(np.sqrt(20_000 / 80)) == 15
+        assert n_landmarks(1e-9) == 1
+        assert n_landmarks(20.0, n_components=7) == 7
+        assert n_landmarks(20.0, landmarks="labeled") == 12
+        assert n_landmarks(20.0, approximation="kernel_pca") == 80

@@ -5,6 +5,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from factories import few_unlabeled, make_estimator, two_gaussians
 from semisvm.estimators import ESTIMATORS
@@ -161,12 +164,22 @@ def test_labels_of_weight_zero(name):
         ESTIMATORS[name]().fit(X, y, sample_weight=(y == -1) * 1.0)
 
 
-def test_minus_one_zero_one_is_taken_as_two_classes_with_a_warning():
-    for name in ("SVM", "CCCPTSVM", "LocalSearchRLSC"):
-        X, y = data()
-        with pytest.warns(UserWarning, match="unlabeled=0"):
-            fitted = ESTIMATORS[name]().fit(X, np.where(y == -1, -1, y - 1))
-        np.testing.assert_array_equal(fitted.classes_, [0, 1])
+ZERO_MARKS = {
+    "fit": lambda model: model.fit,
+    "pipeline": lambda model: make_pipeline(StandardScaler(), model).fit,
+    "search": lambda model: GridSearchCV(model, {"verbose": [0]}, cv=2).fit,
+}
+
+
+@pytest.mark.parametrize("name", ["SVM", "CCCPTSVM", "SelfTraining"])
+@pytest.mark.parametrize("case", ZERO_MARKS)
+def test_signs_with_many_zeros_are_warned_of_at_the_line_of_the_caller(name, case):
+    X, y = data()
+    y = np.where(y == -1, 0, np.where(y == 1, 1, -1))
+    fit = ZERO_MARKS[case](make_estimator(name))
+    with pytest.warns(UserWarning, match="unlabeled=0") as warned:
+        fit(X, y)
+    assert {one.filename for one in warned if "unlabeled=0" in str(one.message)} == {__file__}
 
 
 @every_estimator

@@ -1,5 +1,6 @@
 """Three classes: every scheme against binary fits made by hand."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -15,6 +16,7 @@ from semisvm.estimators.lssvm_search import LSSVMSearchBase
 from semisvm.estimators.programs import ProgramTSVM
 from semisvm.multiclass import COUPLINGS, SCHEMES, votes
 from semisvm.problem import balance_residual
+from semisvm.solvers import SMO
 from semisvm.spaces import Gram
 
 GAMMA = 0.3
@@ -354,3 +356,39 @@ def test_a_precomputed_kernel_is_the_kernel(name, scheme):
     np.testing.assert_allclose(scores, task_scores(expected, X, X), atol=1e-6)
     clear = (y == -1) & has_clear_winner(fitted.decision_function(K))
     np.testing.assert_array_equal(fitted.predict(K)[clear], fitted.transduction_[clear])
+
+
+@both_schemes
+@pytest.mark.parametrize("name", ["SVM", "CCCPTSVM", "LocalSearchRLSC", "GradientTSVM"])
+@pytest.mark.parametrize("coupling", ["pwc1", "pwc2"])
+def test_max_time_is_that_of_the_whole_fit(name, scheme, coupling, clock, monkeypatch):
+    """All solvers take all the time that they are given; a calibration may take the same once more."""
+    X, y = three_classes()
+    estimator = model(name, scheme, coupling=coupling, max_time=60.0)
+    solver = type(estimator._formulation().solver)
+    method, given = "solve_batch" if solver.accepts.batch else "solve", []
+    solve = getattr(solver, method)
+
+    def slow_solve(one, *args, **kwargs):
+        given.append(one.max_time)
+        clock.now += one.max_time
+        return solve(dataclasses.replace(one, max_time=None), *args, **kwargs)
+
+    monkeypatch.setattr(solver, method, slow_solve)
+    estimator.fit(X, y)
+    calibrates = scheme == "ovo" and coupling == "pwc2"
+    assert sum(given) == pytest.approx(120.0 if calibrates else 60.0)
+    assert min(given) > 1.0
+
+
+def test_problems_that_need_less_leave_their_time_to_the_others(clock, monkeypatch):
+    given, solve = [], SMO.solve
+
+    def quick_solve(solver, *args, **kwargs):
+        given.append(solver.max_time)
+        clock.now += 6.0
+        return solve(solver, *args, **kwargs)
+
+    monkeypatch.setattr(SMO, "solve", quick_solve)
+    model("SVM", max_time=60.0).fit(*three_classes())
+    assert given == pytest.approx([20.0, 27.0, 48.0])

@@ -52,7 +52,8 @@ def test_mixed_integer_proves_its_labels(norm, kernel):
 
 @pytest.mark.parametrize(
     "estimator",
-    [MixedIntegerTSVM(C_unlabeled=0.0, balance=None, norm=norm) for norm in (1, 2)] + [ConcaveLPTSVM(C_unlabeled=0.0)],
+    [MixedIntegerTSVM(C_unlabeled=0.0, balance=None, norm=norm) for norm in (1, 2)]
+    + [ConcaveLPTSVM(C_unlabeled=0.0, balance=None)],
     ids=str,
 )
 def test_without_a_cost_of_unlabeled_samples_it_is_the_supervised_svm(estimator):
@@ -108,7 +109,7 @@ def test_concave_lp_is_a_composition_that_leaves_features_out():
     fitted = ConcaveLPTSVM().fit(X, y)
     from_sparse = ConcaveLPTSVM().fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(from_sparse.coef_, fitted.coef_, atol=1e-8)
-    pieces = {"kernel": "linear", "balance": None, "solver": "concave_lp"}
+    pieces = {"kernel": "linear", "solver": "concave_lp"}
     composed = S3VM("hinge", "symmetric_hinge", norm=1, C_unlabeled=fitted.C_, C=fitted.C_, **pieces)
     np.testing.assert_array_equal(composed.fit(X, y).coef_, fitted.coef_)
     assert np.count_nonzero(ConcaveLPTSVM(0.02).fit(X, y).coef_) < 4

@@ -49,7 +49,7 @@ def base_learner(estimator, X, codes, given, weights=None):
     weights = np.ones(len(codes)) if weights is None else weights
     labels = Labels(np.unique(codes), partly)
     precomputed = getattr(estimator, "kernel", None) == "precomputed"
-    return BaseLearner(estimator, TrainingSet(X, labels, weights, np.flatnonzero(weights > 0), precomputed))
+    return BaseLearner(estimator, TrainingSet(X, labels, labels, weights, np.flatnonzero(weights > 0), precomputed))
 
 
 # -------------------------------------------------------------------- incremental training

@@ -4,35 +4,17 @@ import dataclasses
 import functools
 import itertools
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from factories import INTERCEPTS, LOSSES, random_problem
 from semisvm.balance import Count, Free, Mean
-from semisvm.losses import Ramp, Squared
+from semisvm.losses import Ramp, Squared, SymmetricSquaredHinge
 from semisvm.problem import balance_residual, objective
 from semisvm.solution import STATUSES
 from semisvm.solvers import SMO, SOLVERS, LabelSearch, LeastSquares, StoppingRule, refusal
-from semisvm.solvers.base import Accepts
-
-
-class Clock:
-    """A clock that the test moves."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr("semisvm.solvers.base.time", SimpleNamespace(perf_counter=clock))
-    return clock
+from semisvm.solvers.base import SPEED, Accepts
 
 
 def raise_in(rule, error, status=None):
@@ -94,6 +76,23 @@ def test_time_left_counts_down_and_stays_above_zero(clock):
     assert rule.running  # the deadline is checked where an iteration is counted
     rule.count(1, {})
     assert rule.status == "max_time"
+
+
+def test_solves_share_the_time_left_in_equal_parts(clock):
+    rule = StoppingRule(max_time=12.0)
+    assert rule.time_share(4) == 3.0
+    assert rule.time_share(0.5) == 12.0
+    clock.now += 3.0
+    assert rule.time_share(3) == 3.0
+    assert StoppingRule().time_share(3) is None
+
+
+def test_step_that_takes_longer_than_the_time_left_is_known_by_its_work(clock):
+    rule = StoppingRule(max_time=2.0)
+    assert rule.has_time_for(1.9 * SPEED)
+    clock.now += 1.0
+    assert not rule.has_time_for(1.9 * SPEED)
+    assert StoppingRule().has_time_for(1e300)
 
 
 def test_trace_has_a_row_per_iteration_which_the_callback_sees():
@@ -248,20 +247,42 @@ def kinds_of_problems():
     return [dict(zip(names, kind)) for kind in itertools.product(*values)]
 
 
+def takers(kind):
+    """The solvers that take a problem of this kind, its share and its kernel stated as the solver asks for."""
+    balances = [Free()] if isinstance(kind["balance"], Free) else [Count(0.4), Mean(0.1)]
+    stated = [{"balance": balance, "space": space} for balance in balances for space in ("rbf", "features")]
+    problems = [random_problem(0, 2, **(kind | one)) for one in stated]
+    return [name for name, cls in SOLVERS.items() if any(cls.accepts.unsupported(one) is None for one in problems)]
+
+
 def test_refusal_lists_the_solvers_that_take_the_problem():
     n_without = 0
     for kind in kinds_of_problems():
         problem = random_problem(0, 2, **kind)
-        takes = [name for name, solver in SOLVERS.items() if solver.accepts.unsupported(problem) is None]
+        takes = takers(kind)
         message = refusal(LeastSquares(), problem)
         assert message.startswith("the solver LeastSquares does not take the ")
         if takes:
             assert message.endswith(f". Solvers that do: {', '.join(takes)}.")
-            assert refusal(SOLVERS[takes[0]](), problem) is None
         else:
             n_without += 1
             assert message.endswith(". No solver of this version does.")
     assert n_without > 0
+
+
+def test_refusal_of_a_balance_lists_the_solvers_that_keep_it():
+    problem = dataclasses.replace(random_problem(0, 2, losses="squared_hinge"), unlabeled=None, balance=Count(0.4))
+    message = refusal(SOLVERS["finite_newton"](), problem)
+    takes = [name for name, cls in SOLVERS.items() if cls.accepts.unsupported(problem) is None]
+    assert message == f"the solver FiniteNewton does not take the balance Count. Solvers that do: {', '.join(takes)}."
+
+
+@pytest.mark.parametrize("name", ["pair_switching", "genetic"])
+def test_search_with_the_labeled_loss_refuses_another_unlabeled_loss(name):
+    problem = random_problem(0, 2, losses="hinge")
+    mixed = dataclasses.replace(problem, unlabeled=SymmetricSquaredHinge())
+    assert "SymmetricSquaredHinge beside the labeled loss Hinge" in refusal(SOLVERS[name](), mixed)
+    assert refusal(SOLVERS[name](), problem) is None
 
 
 # ---- every solver ----
@@ -409,6 +430,21 @@ def test_problems_of_a_batch_are_solved_as_one_by_one():
     for problem, solution in zip(problems, together):
         assert solution.objective == LabelSearch().solve(problem).objective
     assert seen == together[1].trace
+
+
+def test_problems_of_a_batch_share_the_time(clock, monkeypatch):
+    """Each takes all the time that it is given."""
+    given, solve = [], LabelSearch.solve
+
+    def slow_solve(solver, *args, **kwargs):
+        given.append(solver.max_time)
+        clock.now += solver.max_time
+        return solve(solver, *args, **kwargs)
+
+    monkeypatch.setattr(LabelSearch, "solve", slow_solve)
+    problems = [random_problem(seed, losses="squared", balance=Count(0.5)) for seed in range(3)]
+    LabelSearch(max_time=12.0).solve_batch(problems, [None] * 3)
+    assert given == pytest.approx([4.0, 4.0, 4.0])
 
 
 def test_held_out_scores_without_a_closed_form_are_refused():

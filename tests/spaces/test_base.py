@@ -1,5 +1,6 @@
 """What several problems share is computed once; the memory rule."""
 
+import sys
 import threading
 
 import numpy as np
@@ -66,6 +67,13 @@ def test_memory_limit_is_at_most_four_gib_or_what_the_environment_says(monkeypat
     assert 0 < memory_limit() <= 4 * 2**30
     monkeypatch.setenv("SEMISVM_MEMORY", "1.5e9")
     assert memory_limit() == 1_500_000_000
-    monkeypatch.setenv("SEMISVM_MEMORY", "much")
-    with pytest.raises(ValueError, match="SEMISVM_MEMORY='much' is not allowed; it takes a number of bytes"):
+    monkeypatch.setenv("SEMISVM_MEMORY", "inf")
+    assert memory_limit() == sys.maxsize
+    assert Gram(Kernel("rbf"), np.zeros((3, 1))).fits_memory
+
+
+@pytest.mark.parametrize("given", ["much", "nan", "-1"])
+def test_memory_limit_that_is_no_number_of_bytes_is_refused(monkeypatch, given):
+    monkeypatch.setenv("SEMISVM_MEMORY", given)
+    with pytest.raises(ValueError, match=f"SEMISVM_MEMORY='{given}' is not allowed; it takes a number of bytes"):
         memory_limit()

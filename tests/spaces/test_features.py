@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from semisvm.spaces import Features, Gram, Kernel, MappedFeatures
+from semisvm.spaces import Features, Gram, Kernel, MappedFeatures, is_far_from_origin, linear_features
 
 
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=["dense", "matrix", "array"])
@@ -29,3 +29,21 @@ def test_mapped_features_give_the_coefficients_of_the_landmarks():
     space = MappedFeatures(Z, None, None, T)
     np.testing.assert_allclose(space.landmark_coef(w), T @ w)
     np.testing.assert_allclose(space.scores(w[:, 0], 0.5), Z @ w[:, 0] + 0.5)
+
+
+def test_samples_far_from_the_origin_are_centered_where_the_intercept_is_free():
+    X = np.random.default_rng(2).standard_normal((30, 3)) + [1e8, 0.0, -5.0]
+    space = linear_features(X, free_intercept=True)
+    np.testing.assert_allclose(space.center, X.mean(axis=0))
+    np.testing.assert_allclose(space.X, X - X.mean(axis=0))
+    assert linear_features(X, free_intercept=False).center is None
+    assert linear_features(X - X.mean(axis=0) + 20.0, free_intercept=True).center is None
+    assert linear_features(sparse.csr_array(X), free_intercept=True).center is None
+
+
+def test_far_is_measured_by_the_range_of_the_samples():
+    X = np.random.default_rng(3).uniform(0.0, 1.0, (40, 2))
+    assert [is_far_from_origin(scale * (X + offset)) for scale in (1e-9, 1e200) for offset in (5.0, 50.0)] == [
+        *(False, True, False, True)
+    ]
+    assert not is_far_from_origin(np.full((5, 2), 1e9))  # without a range there is nothing to lose

@@ -68,7 +68,7 @@ def test_many_samples_are_held_in_float32_close_to_float64(kernel, monkeypatch):
 @every_kernel
 @pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array])
 def test_sparse_samples_with_many_entries_are_made_dense_and_others_stay_sparse(kernel, container, small_tiles):
-    few_entries = sparse.random_array((N, 200), density=0.02, rng=np.random.default_rng(1)).toarray()
+    few_entries = sparse.random_array((N, 200), density=0.02, random_state=np.random.default_rng(1)).toarray()
     for X, stays_sparse in ((random_samples(N), False), (few_entries, True)):
         space = Gram(kernel, container(X))
         assert sparse.issparse(space.samples.X) is stays_sparse

@@ -53,7 +53,7 @@ def test_features_are_what_the_landmarks_represent_of_the_kernel(kernel, landmar
 def test_features_do_not_depend_on_the_container(features, kind):
     X = random_samples(N)
     if kind == "few entries":  # so few that the samples stay sparse
-        X = sparse.random_array((N, 100), density=0.03, format="csr", rng=np.random.default_rng(2))
+        X = sparse.random_array((N, 100), density=0.03, format="csr", random_state=np.random.default_rng(2))
     K = kernel_matrix(RBF, X)
     given = {"few entries": X, "precomputed": K, "float32": K.astype(np.float32)}
     given = given[kind] if kind in given else CONTAINERS[kind](X)

@@ -12,7 +12,7 @@ from semisvm.spaces.prediction import kernel_scores, linear_scores
 
 NAMED = {name: Kernel(name, gamma=5.0 if name == "kmod" else 0.2, coef0=1.0, degree=2) for name in KERNELS}
 RBF = NAMED["rbf"]
-FEW_ENTRIES = sparse.random_array((183, 200), density=0.02, rng=np.random.default_rng(1)).toarray()
+FEW_ENTRIES = sparse.random_array((183, 200), density=0.02, random_state=np.random.default_rng(1)).toarray()
 b = np.array([0.3, -1.0])
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
@@ -91,12 +92,47 @@ def test_a_column_vector_is_taken_with_a_warning(y):
     assert found.codes.tolist() == [1, 0, -1]
 
 
-@pytest.mark.parametrize("y", [[-1, 0, 1], np.array([0.0, 1.0, -1.0, NAN]), [0, None, -1, 1]], ids=str)
-def test_minus_one_zero_and_one_warn_of_the_other_meaning(y):
-    with pytest.warns(UserWarning, match="unlabeled=0"):
+MOSTLY_ZERO = {
+    "list": [-1, 0, 1, 0, 0],
+    "floats with NaN": np.array([0.0, 0.0, 0.0, 1.0, -1.0, NAN]),
+    "with None": [0, 0, 0, None, -1, 1],
+}
+
+
+@pytest.mark.parametrize("y", MOSTLY_ZERO.values(), ids=MOSTLY_ZERO)
+def test_signs_with_more_zeros_than_both_warn_of_the_other_meaning(y):
+    with pytest.warns(UserWarning, match="most of them 0 .*unlabeled=0") as warned:
         found = encode_labels(y)
+    assert warned[0].filename == __file__
     assert found.classes.tolist() == [0, 1]
     assert found.codes[np.asarray(y, dtype=object) == -1].tolist() == [-1]
+
+
+@pytest.mark.parametrize(
+    "y", [[-1, 0, 1], [-1, 0, 0, 1], [0, 0, 0, 1, None], [0, 0, 0, 1, NAN], [0, 0, 0, 2, -1]], ids=str
+)
+def test_zero_as_a_class_is_not_warned_of(y):
+    assert encode_labels(y).classes[0] == 0  # warnings are errors here
+
+
+NULLABLE = {
+    "pandas Int64": pd.Series([2, None, 1], dtype="Int64"),
+    "pandas UInt8 array": pd.array([2, None, 1], dtype="UInt8"),
+    "pandas index": pd.Index([2, None, 1], dtype="Int64"),
+    "pandas with pyarrow": pd.Series([2, None, 1], dtype="int64[pyarrow]"),
+    "pandas categories": pd.Series([2, None, 1], dtype="category"),
+    "polars": pl.Series([2, None, 1]),
+    "pyarrow": pa.array([2, None, 1]),
+    "pyarrow chunks": pa.chunked_array([[2, None], [1]]),
+}
+
+
+@pytest.mark.parametrize("y", NULLABLE.values(), ids=NULLABLE)
+def test_integers_beside_missing_values_stay_integers(y):
+    found = encode_labels(y)
+    assert found.classes.dtype.kind == "i"
+    assert found.classes.tolist() == NUMBERS
+    assert found.codes.tolist() == [1, -1, 0]
 
 
 REFUSED = {

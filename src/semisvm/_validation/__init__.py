@@ -19,6 +19,7 @@ from .parameters import (
     check_value,
 )
 from .training import TrainingSet, check_training_set
+from .user_warnings import warn_user
 
 __all__ = [
     "Array",
@@ -39,4 +40,5 @@ __all__ = [
     "copy_if_shared",
     "encode_labels",
     "import_optional",
+    "warn_user",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
+
+from .user_warnings import warn_user
 
 
 class Labels(NamedTuple):
@@ -55,6 +56,7 @@ def encode_labels(y: Any, unlabeled: Any = -1) -> Labels:
 
 
 def _as_column(y: Any) -> np.ndarray:
+    y = _keep_integers(y)
     if isinstance(y, list | tuple):
         objects = np.empty(len(y), dtype=object)
         objects[:] = y
@@ -71,6 +73,16 @@ def _as_column(y: Any) -> np.ndarray:
     if values.dtype.kind not in "biufUSO":
         values = values.astype(object)
     return column_or_1d(values, warn=True)
+
+
+def _keep_integers(y: Any) -> Any:
+    """A column of pandas, polars or pyarrow as objects where numpy would make floats of integers and missing values."""
+    if isinstance(y, np.ndarray | list | tuple) or isinstance(getattr(y, "dtype", None), np.dtype):
+        return y
+    methods = [name for name in ("to_pylist", "to_list", "tolist") if hasattr(y, name)]
+    if not methods or np.asarray(y).dtype.kind != "f":
+        return y
+    return np.array(getattr(y, methods[0])(), dtype=object)
 
 
 def _comparable(values: np.ndarray, marker: Any) -> bool:
@@ -113,15 +125,18 @@ def _of_one_kind(given: np.ndarray) -> np.ndarray:
 
 
 def _warn_of_signs(values: np.ndarray, classes: np.ndarray, missing: np.ndarray, marker: Any) -> None:
-    """Warn where -1 may be meant as a class."""
+    """Warn where 0 is probably the marker: of -1, 0 and 1 it is more frequent than the other two together."""
     if not isinstance(marker, numbers.Number) or marker != -1 or not missing.any() or classes.dtype.kind not in "iuf":
         return
-    has_marker = any(isinstance(v, numbers.Number) and v == -1 for v in values[missing].tolist())  # not NaN alone
-    if has_marker and set(classes.tolist()) == {0, 1}:
-        warnings.warn(
-            "y holds the values -1, 0 and 1; they are taken as the classes 0 and 1 with -1 for unlabeled samples. If "
-            "-1 and 1 are the classes and 0 means unlabeled, pass unlabeled=0.",
-            stacklevel=4,
+    if set(classes.tolist()) != {0, 1}:
+        return
+    n_marked = sum(isinstance(v, numbers.Number) and v == -1 for v in values[missing].tolist())  # without None and NaN
+    n_zero = sum(v == 0 for v in values[~missing].tolist())
+    if n_marked and n_zero > n_marked + np.count_nonzero(~missing) - n_zero:
+        warn_user(
+            f"y holds the values -1, 0 and 1, most of them 0 ({n_zero} of {len(values)}); they are taken as the "
+            "classes 0 and 1 with -1 for unlabeled samples. If -1 and 1 are the classes and 0 means unlabeled, pass "
+            "unlabeled=0."
         )
 
 

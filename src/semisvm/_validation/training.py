@@ -13,10 +13,12 @@ from .labels import Labels, drop_zero_weight, encode_labels
 class TrainingSet(NamedTuple):
     """What a fit is given: X (kernel values if ``precomputed``), labels and weights of all samples.
 
-    ``kept`` lists the samples that are part of the fit: of positive weight, and labeled where only those count.
+    ``given`` are the labels as they came, ``labels`` those that are part of the fit. ``kept`` lists the samples that
+    are part of it: of positive weight, and labeled where only those count.
     """
 
     X: Any
+    given: Labels
     labels: Labels
     weights: np.ndarray
     kept: np.ndarray
@@ -28,6 +30,11 @@ class TrainingSet(NamedTuple):
             return self.X
         return self.X[np.ix_(samples, samples)] if self.precomputed else self.X[samples]
 
+    def labels_of(self, codes: np.ndarray) -> np.ndarray:
+        """Labels of all samples by the positions of their classes; given labels stay, at samples of weight 0 too."""
+        own = self.given.classes[self.given.codes]
+        return np.where(self.given.is_labeled, own, self.labels.classes[codes])
+
 
 def check_training_set(
     estimator: Any, X: Any, y: Any, sample_weight: Any, precomputed: bool, labeled_only: bool = False
@@ -37,15 +44,15 @@ def check_training_set(
     ``precomputed`` says that X holds kernel values, ``labeled_only`` that only labeled samples are part of the fit.
     """
     X = check_X(estimator, X, reset=True, precomputed=precomputed)
-    labels = encode_labels(y, estimator.unlabeled)
+    given = encode_labels(y, estimator.unlabeled)
     n = X.shape[0]
-    if len(labels.codes) != n:
-        raise ValueError(f"X has {n} samples and y has {len(labels.codes)} values; pass one label per sample.")
+    if len(given.codes) != n:
+        raise ValueError(f"X has {n} samples and y has {len(given.codes)} values; pass one label per sample.")
     weights = check_sample_weight(sample_weight, n)
-    part = (weights > 0) & labels.is_labeled if labeled_only else weights > 0
+    part = (weights > 0) & given.is_labeled if labeled_only else weights > 0
     kept = np.flatnonzero(part)
-    labels = drop_zero_weight(labels, kept, estimator.unlabeled)
-    training_set = TrainingSet(X, labels, weights, kept, precomputed)
+    labels = drop_zero_weight(given, kept, estimator.unlabeled)
+    training_set = TrainingSet(X, given, labels, weights, kept, precomputed)
     if precomputed:
         check_kernel_matrix(training_set.take(kept))
     return training_set

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import TrainingSet
+from .._validation import TrainingSet, warn_user
 from ..solution import Solution
-from ..spaces import Features, Gram, MappedFeatures, Space
+from ..spaces import Features, Gram, Kernel, MappedFeatures, Space, is_far_from_origin
 
 VIOLATION = "violation of the optimality conditions {:.2g}"
 REMAINING = {
@@ -48,6 +47,8 @@ def copy_solutions(estimator: Any, solutions: list[Solution], space: Space, data
     estimator.n_active_ = one_or_all([int(np.count_nonzero(s.multipliers)) for s in solutions])
     if isinstance(space, Features):
         estimator.coef_ = np.array([s.coef for s in solutions])
+        if space.center is not None:
+            estimator.intercept_ -= estimator.coef_ @ space.center
         if solutions[0].dual is None:  # w is not a combination of samples
             return
     dual = np.array([s.dual for s in solutions])
@@ -87,11 +88,38 @@ def warn_if_unfinished(estimator: Any, solutions: list[Solution]) -> None:
     tol, advice = "", "Raise the limit"
     if "tol" in params:
         tol, advice = f" (tol {params['tol']:g})", "Scale X, raise the limit or lower C"
-    warnings.warn(
+    warn_user(
         f"{type(estimator).__name__}: {reasons[unfinished[0].status]}{where}, {remaining}{tol}; the model is usable. "
         f"{advice}.",
         ConvergenceWarning,
-        stacklevel=4,
+    )
+
+
+def warn_if_far_from_origin(estimator: Any, space: Space, X: Any) -> None:
+    """Warn of an offset of the samples that is part of the model and costs digits of the kernel values."""
+    is_centered = isinstance(space, Features) and space.center is not None
+    if estimator.kernel not in ("linear", "poly") or is_centered or not is_far_from_origin(X):
+        return
+    advice = " or pass fit_intercept=True" if estimator.kernel == "linear" else ""
+    warn_user(
+        f"{type(estimator).__name__}: the samples are far from the origin, with means up to "
+        f"{np.abs(X.mean(axis=0)).max():.2g} and ranges up to {np.ptp(X, axis=0).max():.2g}, and this model depends on "
+        f"the offset. Center X, for instance with sklearn.preprocessing.StandardScaler{advice}."
+    )
+
+
+def warn_if_indefinite(estimator: Any, space: Space, kernel: Kernel, X: Any, free_intercept: bool) -> None:
+    """Warn of a kernel, given as a matrix or a function, that is not positive definite."""
+    has_features = isinstance(space, MappedFeatures)
+    probed = Gram(kernel, X) if has_features else space
+    if not isinstance(probed, Gram) or not probed.is_indefinite(sum_zero=free_intercept and not has_features):
+        return
+    meaning = "the solution is a stationary point, and no lower bound on the objective holds"
+    if has_features:
+        meaning = "its negative eigenvalues are left out"
+    warn_user(
+        f"{type(estimator).__name__}: the kernel is not positive definite, so {meaning}. Check the kernel; "
+        "a positive definite one has no negative eigenvalue."
     )
 
 

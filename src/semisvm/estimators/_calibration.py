@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._validation import warn_user
 from ..model_selection.splits import folds_of_distinct_samples
 from ..multiclass import fit_slope, pairs
 from .problems import BinaryProblems, ProblemSettings, prepare
@@ -54,10 +54,9 @@ def calibrate(
     folds = folds_of_distinct_samples(contents, codes, N_FOLDS)
     n_classes = len(classes)
     if any(len(np.unique(folds[codes == c])) < 2 for c in range(n_classes)):
-        warnings.warn(
+        warn_user(
             f"{settings.name}: a class has one labeled sample (not counting equal ones), which cannot be held "
-            "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two samples of each class or more.",
-            stacklevel=4,
+            "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two samples of each class or more."
         )
         return 1.0
     groups = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]

@@ -25,6 +25,11 @@ ATTRIBUTES = {
         "array of shape (n_samples,)",
         "A label for every sample: the given one, or the one that the method found.",
     ),
+    "share_": (
+        "ClassShares",
+        "Shares of the classes among the unlabeled samples, by weight: ``asked`` for (None without a balance) and "
+        "``reached`` by ``transduction_``, as mappings from class to share.",
+    ),
     "objective_, objective_path_": (
         "float, array",
         "The objective at the end and after every iteration; one per binary problem where there are several, as with "
@@ -53,7 +58,9 @@ def complete_docstring(cls: type) -> str | None:
     parameters = [_parameter_entry(one) for one in ordered_parameters(cls)]
     own = doc.partition("{attributes}")[2]
     names = [name for name in ATTRIBUTES if f"\n{name} :" not in own]
-    shared = [_entry(name, *ATTRIBUTES[name]) for name in names if name != "supervised_" or hasattr(cls, name)]
+    if not hasattr(cls, "supervised_"):
+        names = [name for name in names if name not in ("supervised_", "share_")]
+    shared = [_entry(name, *ATTRIBUTES[name]) for name in names]
     doc = doc.replace("{parameters}", "\n".join(["Parameters", "----------", *parameters]))
     return doc.replace("{attributes}", "\n".join(["Attributes", "----------", *shared]))
 

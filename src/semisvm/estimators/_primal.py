@@ -29,7 +29,8 @@ class FeaturesTSVM(ApproximationParameters, SemiSupervisedSVM):
         Options(APPROXIMATIONS),
         doc="A kernel other than the linear one is turned into features: None keeps all kernel principal components, "
         '"kernel_pca" the first ``n_components``, "nystroem" those of as many landmarks; "auto" is "kernel_pca" up to '
-        '3,000 samples, then "nystroem". The linear kernel needs none and takes sparse X as it is.',
+        '3,000 samples, or fewer if ``max_time`` is short, then "nystroem". The linear kernel needs none and takes '
+        "sparse X as it is.",
     )
     random_state: Any = random_state_parameter("For landmarks.")
 

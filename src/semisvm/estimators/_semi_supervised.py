@@ -10,6 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import TrainingSet, copy_if_shared
+from ..balance import Count
+from ..solution import Solution
+from ._shares import asked_shares, compare_shares, impose_shares, warn_if_one_class
 from .base import BaseSVM
 from .parameters import (
     BalanceParameters,
@@ -53,6 +56,27 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
         own = self.get_params(deep=False) | {"fit_intercept": self._intercept}
         resolved = {"C": self.C_, "gamma": self.gamma_, "n_jobs": self.n_jobs, "unlabeled": None}
         return {name: own[name] for name in shared} | resolved
+
+    @property
+    def _given_share(self) -> bool:
+        """Whether the user gave the shares of ``transduction_``, as a number or a mapping."""
+        return self.balance is not None and not isinstance(self.balance, str)
+
+    def _found_codes(self, solutions: list[Solution], data: TrainingSet) -> np.ndarray:
+        """As in the base class, with the shares that the user gave; sets ``share_``."""
+        codes = super()._found_codes(solutions, data)
+        formulation = self._formulation()
+        asked = asked_shares(self.balance, data) if formulation.unlabeled is not None else None
+        rest = data.labels.codes[data.kept] < 0
+        if rest.any():
+            warn_if_one_class(self, asked, codes[rest], data.labels.classes)
+            searched = len(solutions) == 1 and Count in formulation.solver.accepts.balances
+            if asked is not None and self._given_share and not searched:
+                scores = self._couple(np.column_stack([s.scores[rest] for s in solutions]))
+                slack = self._unlabeled_settings().balance_tol
+                codes[rest] = impose_shares(codes[rest], scores, data.weights[data.kept][rest], asked, slack)
+        self.share_ = compare_shares(asked, codes[rest], data)
+        return codes
 
     def _keep_training_set(self, data: TrainingSet) -> None:
         labeled = np.flatnonzero(data.labels.is_labeled)

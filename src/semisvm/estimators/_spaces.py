@@ -8,11 +8,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from ..solvers import Accepts, exact_form_bytes
-from ..spaces import LANDMARKS, N_COMPONENTS, Features, Gram, Kernel, Space, kernel_pca, memory_limit, nystroem
+from ..solvers import Solver, exact_form_bytes
+from ..solvers.base import SPEED
+from ..spaces import LANDMARKS, N_COMPONENTS, Gram, Kernel, Space, kernel_pca, linear_features, memory_limit, nystroem
 from ..spaces.gram import gram_dtype
 
 PCA_SAMPLES = 3000  # up to which approximation="auto" is kernel PCA, for solvers on features
+PCA_SPEEDUP = 5.0  # how much faster LAPACK finds all components than n^3 plain multiplications
+MIN_SETUP = 0.1  # seconds that the features may always take
 
 
 class Approximation(NamedTuple):
@@ -25,24 +28,29 @@ class Approximation(NamedTuple):
 
 
 def build_space(
-    approximation: Approximation, accepts: Accepts, norm: int, kernel: Kernel, X: Any, codes: np.ndarray
+    approximation: Approximation,
+    solver: Solver,
+    norm: int,
+    kernel: Kernel,
+    free_intercept: bool,
+    X: Any,
+    codes: np.ndarray,
 ) -> Space:
     """The samples themselves, their kernel, or features that stand for it."""
-    method, n_components = approximation.method, approximation.n_components
+    accepts, method, n_components = solver.accepts, approximation.method, approximation.n_components
     if accepts.space == "features" and kernel.name == "linear":
         method = None if method == "auto" else method  # X holds the features, however many samples there are
     elif accepts.space == "features" and (norm == 1 or (codes < 0).any()):
         if method is None:
             method, n_components = "kernel_pca", X.shape[0]
         elif method == "auto":
-            small = X.shape[0] <= PCA_SAMPLES and _gram_bytes(kernel, X) <= memory_limit()
-            method = "kernel_pca" if small else "nystroem"
+            method, n_components = _features_in_time(solver.max_time, approximation, kernel, X)
     elif method == "auto":
         method = None if _exact_fits_memory(kernel, X) else "nystroem"
         if method == "nystroem" and n_components is None:  # the features, their factor and a copy have to fit
             n_components = max(1, min(N_COMPONENTS, memory_limit() // (24 * X.shape[0])))
     if method is None:
-        return Features(X) if kernel.name == "linear" else Gram(kernel, X)
+        return linear_features(X, free_intercept) if kernel.name == "linear" else Gram(kernel, X)
     if method == "kernel_pca":
         return kernel_pca(kernel, X, n_components)
     landmarks = approximation.landmarks
@@ -50,6 +58,25 @@ def build_space(
         landmarks = check_landmarks(landmarks, X.shape[1])
     seed = check_random_state(approximation.random_state).randint(2**31)
     return nystroem(kernel, X, n_components, landmarks, codes >= 0, seed)
+
+
+def _features_in_time(
+    max_time: float | None, approximation: Approximation, kernel: Kernel, X: Any
+) -> tuple[str, int | None]:
+    """What "auto" is for solvers on features: method and number of components.
+
+    The decompositions, which nothing can end early, should take no longer than ``max_time``. That is guessed from the
+    number of samples, so that equal parameters give equal features.
+    """
+    n, n_components = X.shape[0], approximation.n_components
+    n_multiplications = np.inf if max_time is None else SPEED * max(max_time, MIN_SETUP)
+    fits_memory = _gram_bytes(kernel, X) <= memory_limit()
+    if n <= PCA_SAMPLES and fits_memory and n**3 / PCA_SPEEDUP <= n_multiplications:
+        return "kernel_pca", n_components
+    landmarks = approximation.landmarks
+    if n_components is None and isinstance(landmarks, str) and landmarks != "labeled":
+        n_components = int(min(N_COMPONENTS, np.sqrt(n_multiplications / n)))
+    return "nystroem", n_components
 
 
 def check_landmarks(given: Any, n_features: int) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import TrainingSet, check_training_set, check_X, copy_if_shared
@@ -23,8 +23,15 @@ from ..multiclass import couple, n_binary_tasks
 from ..solution import Solution
 from ..spaces import Kernel, kernels
 from ..spaces.prediction import kernel_scores, linear_scores
-from ._attributes import copy_solutions, print_memory, warn_if_unfinished
+from ._attributes import (
+    copy_solutions,
+    print_memory,
+    warn_if_far_from_origin,
+    warn_if_indefinite,
+    warn_if_unfinished,
+)
 from ._calibration import LazySlope, calibrate
+from ._scoring import LabeledScoreMixin
 from ._spaces import Approximation
 from .parameters import (
     ApproximationParameters,
@@ -44,7 +51,7 @@ class BaseSVM(
     MulticlassParameters,
     KernelParameters,
     CostParameters,
-    ClassifierMixin,
+    LabeledScoreMixin,
     BaseEstimator,
     ABC,
 ):
@@ -123,6 +130,7 @@ class BaseSVM(
         self.classes_ = data.labels.classes
         X, codes, weights = data.take(data.kept), data.labels.codes[data.kept], data.weights[data.kept]
         problems = prepare(settings, self.classes_, X, codes, weights)
+        warn_if_far_from_origin(self, problems.space, X)
         self._kernel_, self.gamma_, self.C_ = problems.kernel, problems.kernel.gamma, problems.C
         if self.verbose:
             print_memory(problems.space)
@@ -130,6 +138,7 @@ class BaseSVM(
             solutions = problems.solve(codes, weights, progress)
         copy_solutions(self, solutions, problems.space, data)
         warn_if_unfinished(self, solutions)
+        warn_if_indefinite(self, problems.space, problems.kernel, X, settings.intercept is True)
         self._copy_details(solutions)
         resolved = replace(settings, C=self.C_, gamma=self.gamma_)
         self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, copy_if_shared(X, given), codes, weights))
@@ -148,14 +157,17 @@ class BaseSVM(
     def _fill_labels(self, solutions: list[Solution], data: TrainingSet) -> None:
         """``transduction_``: given labels, then those that the method found, then predictions."""
         codes = data.labels.codes.copy()
-        if len(solutions) == 1:
-            codes[data.kept] = solutions[0].labels > 0
-        else:
-            codes[data.kept] = _winner(self._couple(np.column_stack([s.scores for s in solutions])))
+        codes[data.kept] = self._found_codes(solutions, data)
         outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
         if len(outside):
             codes[outside] = _winner(self._couple(self._scores(data.X[outside])))
-        self.transduction_ = self.classes_[np.where(data.labels.is_labeled, data.labels.codes, codes)]
+        self.transduction_ = data.labels_of(codes)
+
+    def _found_codes(self, solutions: list[Solution], data: TrainingSet) -> np.ndarray:
+        """Positions of the classes that the method found for the samples of the fit."""
+        if len(solutions) == 1:
+            return (solutions[0].labels > 0).astype(int)
+        return _winner(self._couple(np.column_stack([s.scores for s in solutions])))
 
     # ---------------------------------------------------------------- new samples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._validation import Options
 from ..solvers import DifferenceConvex, Progressive
 from .lssvm_search import LSSVMSearchBase
-from .parameters import BalanceType, balance_parameter, limit_parameter, parameter
+from .parameters import limit_parameter, parameter
 
 
 class ProgressiveLSSVM(LSSVMSearchBase):
@@ -15,8 +15,12 @@ class ProgressiveLSSVM(LSSVMSearchBase):
 
     .. math:: \tfrac12\|w\|^2 + \tfrac C2 \sum_{i \in L} (y_i - f(x_i))^2 + \tfrac{C^*}2 \sum_{j \in U} (y_j - f(x_j))^2
 
-    step by step: the unlabeled sample that fits the present model best joins it, the classes in turn, until none is
-    left. All candidates are kept up to date by a pivoted elimination, O(u^3/3) in all.
+    step by step: the unlabeled sample that fits the present model best joins it, until none is left. The next label
+    belongs to the class that is furthest below its share of ``balance``. With ``balance=None`` the classes take turns:
+    equally often, unless the labeled samples would be as uneven less than once in a hundred times if the classes were
+    equally frequent; then as often as among them. Where classes are uneven that is a poor guess. With
+    ``label_order="objective"`` the next label is the one that costs less. All candidates are kept up to date by a
+    pivoted elimination, O(u^3/3) in all.
 
     {parameters}
 
@@ -48,12 +52,11 @@ class ProgressiveLSSVM(LSSVMSearchBase):
     label_order: str = parameter(
         "turns",
         Options(["turns", "objective"]),
-        doc="Which label is next: the classes take turns, in proportion to ``balance``, and without one equally often "
-        'unless the labels contradict it; or the label that costs less. The article says "according to the objective '
-        'function"; read so, all samples can end in one class where C* is large (half the samples wrong on its own '
-        "data sets). Turns come near its figures.",
+        doc="Which label is next: the classes take turns, in proportion to ``balance``, and without one as above; or "
+        'the label that costs less. The article says "according to the objective function"; read so, and without a '
+        "balance, all samples can end in one class where C* is large (half the samples wrong on its own data sets). "
+        "Turns come near its figures.",
     )
-    balance: BalanceType = balance_parameter(default=None)
 
     def _solver(self) -> Progressive:
         return Progressive(self.selection, self.label_order, max_time=self.max_time)
@@ -66,8 +69,8 @@ class DCLSSVM(LSSVMSearchBase):
 
     .. math:: \tfrac12\|w\|^2 + \tfrac C2 \sum_{i \in L} (y_i - f(x_i))^2 + \tfrac{C^*}2 \sum_{j \in U} (1 - |f(x_j)|)^2
 
-    by fitting to the labels sign f of the unlabeled samples until they stay. The objective decreases at every step. The
-    article has no balance, and none is the default; with one the samples of the highest scores become positive.
+    by fitting to the labels sign f of the unlabeled samples until they stay. The objective decreases at every step.
+    With a balance the samples of the highest scores become positive; the article has none.
 
     {parameters}
 
@@ -87,10 +90,9 @@ class DCLSSVM(LSSVMSearchBase):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = DCLSSVM().fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    53
+    56
     """
 
-    balance: BalanceType = balance_parameter(default=None)
     max_iter: int = limit_parameter(1000, "Largest number of steps.")
 
     def _solver(self) -> DifferenceConvex:

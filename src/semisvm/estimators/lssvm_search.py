@@ -33,14 +33,19 @@ class LSSVMSearchBase(
         False,
         Options([True, False]),
         doc="Return the safe projection instead of the search (:mod:`semisvm.solvers.least_squares.safe_projection`): "
-        "whatever the true labels are, its objective is not worse than that of the supervised model. No balance is "
-        "kept then, and all least-squares classes give the same model.",
+        "whatever the true labels are, its objective is not worse than that of the supervised model. It differs "
+        "from that only if the supervised scores of unlabeled samples exceed 1 in magnitude, and then in few labels. "
+        "No balance is kept then, and all least-squares classes give the same model.",
     )
     max_time: float | None = max_time_parameter()
 
     @abstractmethod
     def _solver(self) -> Solver:
         """The search of the subclass."""
+
+    @property
+    def _given_share(self) -> bool:
+        return super()._given_share and not self.safe
 
     def _formulation(self) -> Formulation:
         return Formulation(Squared(), SymmetricSquared(), SafeProjection() if self.safe else self._solver())

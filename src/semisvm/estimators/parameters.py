@@ -87,7 +87,9 @@ def limit_parameter(default: int, doc: str, low: int = 1) -> Any:
     return parameter(default, Integer(low), doc=doc)
 
 
-def max_time_parameter(default: float | None = None, doc: str = "after which the best solution so far is kept") -> Any:
+def max_time_parameter(
+    default: float | None = None, doc: str = "after which the best solutions so far are kept, for all classes together"
+) -> Any:
     """Seconds."""
     return parameter(default, Real(0.0), NONE, doc=f"Seconds {doc}; None for no limit.")
 
@@ -198,19 +200,21 @@ class ToleranceParameters(Parametrized):
 
 
 BalanceType: TypeAlias = "str | float | Mapping | None"
-BALANCE_DOC = (
-    "The share r of ``classes_[1]`` among the unlabeled samples: that of the labeled ones, no condition, a number, or "
-    "a mapping from class to share."
+BALANCE_KINDS = (
+    '"auto" is an estimate (at present the share of the labeled ones), "labeled" exactly the share of the labeled '
+    "ones, None no condition; or a number, or a mapping from class to share."
 )
+BALANCE_DOC = f"The share r of ``classes_[1]`` among the unlabeled samples: {BALANCE_KINDS}"
 MEAN_BALANCE_DOC = (
-    "The share r of ``classes_[1]`` among the unlabeled samples, which fixes mean f = 2 r - 1: that of the labeled "
-    "ones, no condition, a number, or a mapping from class to share."
+    f"The share r of ``classes_[1]`` among the unlabeled samples, which fixes mean f = 2 r - 1: {BALANCE_KINDS} A mean "
+    "does not fix the share; one that is given as a number or mapping is that of ``transduction_`` all the same, by a "
+    "threshold on f, while f, ``intercept_``, ``objective_`` and ``predict`` stay as they are."
 )
 
 
-def balance_parameter(doc: str = BALANCE_DOC, default: str | None = "labeled") -> Any:
+def balance_parameter(doc: str = BALANCE_DOC, default: str | None = "auto") -> Any:
     """The class shares of the unlabeled samples."""
-    return parameter(default, Described('{"labeled", None}, float or mapping'), doc=doc)
+    return parameter(default, Described('{"auto", "labeled", None}, float or mapping'), doc=doc)
 
 
 def balance_tol_parameter(default: float) -> Any:

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils import check_random_state
 
 from ..balance import Balance, Count, Free, Mean, class_shares
 from ..losses import Loss
 from ..multiclass import BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, votes
 from ..problem import Problem
-from ..solution import Solution
-from ..solvers import Solver, refusal
+from ..solution import Solution, without_bound
+from ..solvers import Solver, StoppingRule, refusal
 from ..spaces import Features, Gram, Kernel, Space
 from ..spaces.bandwidth import resolve_gamma, total_variance
 from ._spaces import Approximation, build_space
@@ -107,8 +107,8 @@ def prepare(
 ) -> BinaryProblems:
     """Resolve what is left to the data, unless that was done before, and build the space."""
     kernel, C = resolved or resolve(settings, X, codes, weights)
-    formulation = settings.formulation
-    space = build_space(settings.approximation, formulation.solver.accepts, formulation.norm, kernel, X, codes)
+    solver, norm = settings.formulation.solver, settings.formulation.norm
+    space = build_space(settings.approximation, solver, norm, kernel, settings.intercept is True, X, codes)
     return BinaryProblems(settings, classes, kernel, C, space)
 
 
@@ -165,34 +165,55 @@ class BinaryProblems:
             return self.C
         return self.C * labeled_weight / unlabeled_weight
 
-    def solve(self, codes: np.ndarray, weights: np.ndarray, progress: Progress | None = None) -> list[Solution]:
-        """A solution for every binary task."""
+    def solve(
+        self,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        progress: Progress | None = None,
+        limit: StoppingRule | None = None,
+    ) -> list[Solution]:
+        """A solution for every binary task; all together take the time of ``limit``, ``max_time`` if there is none."""
+        limit = limit or self._limit()
         tasks = self.tasks(codes, weights)
         several_pairs = self.settings.multiclass == "ovo" and len(self.classes) > 2
         if several_pairs and self.settings.unlabeled is not None and (codes < 0).any():
-            supervised = self._solve([self.state(task, weights).labeled_only() for task in tasks])
+            half = StoppingRule(max_time=limit.time_share(2))
+            supervised = self._solve([self.state(task, weights).labeled_only() for task in tasks], half)
             guess = votes(np.column_stack([s.scores for s in supervised]), len(self.classes))
             tasks = self.tasks(codes, weights, guess)
-        return self._solve([self.state(task, weights) for task in tasks], progress)
+        return self._solve([self.state(task, weights) for task in tasks], limit, progress)
+
+    def _limit(self) -> StoppingRule:
+        return StoppingRule(max_time=self.settings.formulation.solver.max_time)
 
     def held_out_scores(self, codes: np.ndarray, weights: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
-        """Scores of labeled samples by models without their group, a column per binary task."""
+        """Scores of labeled samples by models without their group, a column per binary task.
+
+        All models together take no longer than a fit may take.
+        """
+        limit = self._limit()
         solver = self.settings.formulation.solver
         if solver.accepts.held_out:
             problems = [self.state(task, weights) for task in self.tasks(codes, weights)]
-            solved = zip(problems, self._solve(problems))
+            solved = zip(problems, self._solve(problems, limit))
             return np.column_stack([solver.held_out_scores(p, s, groups) for p, s in solved])
         scores = np.zeros((len(codes), n_binary_tasks(self.settings.multiclass, len(self.classes))))
         has_unlabeled = (codes < 0).any()  # held-out samples join the unlabeled ones, if there are any
-        for group in groups:
+        for number, group in enumerate(groups):
             held = np.zeros(len(codes), dtype=bool)
             held[group] = True
-            found = self.solve(np.where(held, -1, codes), np.where(held & ~has_unlabeled, 0.0, weights))
+            share = StoppingRule(max_time=limit.time_share(len(groups) - number))
+            found = self.solve(np.where(held, -1, codes), np.where(held & ~has_unlabeled, 0.0, weights), limit=share)
             scores[held] = np.column_stack([s.scores[held] for s in found])
         return scores
 
-    def _solve(self, problems: Sequence[Problem], progress: Progress | None = None) -> list[Solution]:
-        """Solve problems, in one pass over the data or in threads if the kernel matrix can be shared by them."""
+    def _solve(
+        self, problems: Sequence[Problem], limit: StoppingRule, progress: Progress | None = None
+    ) -> list[Solution]:
+        """Solve problems, in one pass over the data or in threads if the kernel matrix can be shared by them.
+
+        Each has an equal part of the time that ``limit`` leaves when it begins.
+        """
         settings, solver, space = self.settings, self.settings.formulation.solver, self.space
         for problem in problems:
             reason = refusal(solver, problem)
@@ -202,7 +223,7 @@ class BinaryProblems:
         progress = progress or Progress(None, len(problems))
         if solver.accepts.batch and isinstance(space, Features):
             with progress.tasks(len(problems)) as callbacks:
-                return solver.solve_batch(problems, callbacks)
+                return replace(solver, max_time=limit.time_left).solve_batch(problems, callbacks)
         n_jobs = settings.n_jobs
         if solver.accepts.space == "gram" or isinstance(space, Gram):
             gram = space.gram()
@@ -211,13 +232,15 @@ class BinaryProblems:
             elif len(problems) > 1 and gram.fits_memory:
                 gram.compute()
         interrupted: list[int] = []
+        n_threads = min(effective_n_jobs(n_jobs), len(problems))
 
         def solve(number: int) -> Solution:
             with progress.task(number) as callback:
-                one = replace(solver, max_time=NO_TIME) if interrupted else solver
+                share = limit.time_share((len(problems) - number) / n_threads)
+                one = replace(solver, max_time=NO_TIME if interrupted else share)
                 solution = one.solve(problems[number], callback=callback, rng=np.random.default_rng(seed))
                 if solution.status == "interrupted":
                     interrupted.append(number)
-                return solution
+                return without_bound(solution) if problems[number].is_indefinite else solution
 
         return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(solve)(number) for number in range(len(problems)))

@@ -10,12 +10,10 @@ from ..solvers import ConcaveLP, MixedInteger
 from ._primal import FeaturesTSVM
 from .base import BaseSVM
 from .parameters import (
-    MEAN_BALANCE_DOC,
-    BalanceType,
     CountBalanceParameters,
     EqualCostParameters,
     InterceptParameters,
-    balance_parameter,
+    MeanBalanceParameters,
     cost_parameter,
     limit_parameter,
     max_time_parameter,
@@ -98,13 +96,14 @@ class MixedIntegerTSVM(CountBalanceParameters, ProgramTSVM):
         return Formulation(Hinge(), SymmetricHinge(), solver, self.norm)
 
 
-class ConcaveLPTSVM(ProgramTSVM):
+class ConcaveLPTSVM(MeanBalanceParameters, ProgramTSVM):
     r"""Transductive SVM with the 1-norm, by successive linear programs: VS3VM.
 
     Minimizes
 
     .. math:: \|w\|_1 + C \sum_{i \in L} (1 - y_i f(x_i))_+ + C^* \sum_{j \in U} (1 - |f(x_j)|)_+
 
+    subject to a mean of f over the unlabeled samples that is fixed by ``balance``; the article has no such condition.
     Each program gives every unlabeled sample the label of its side of the last model, and both with half the cost where
     it is on the boundary; the objective decreases until a program gains nothing, which takes a handful. The first model
     is the supervised one, and with C* = C labels seldom change: a C* well below C lets them move. The 1-norm leaves few
@@ -131,7 +130,7 @@ class ConcaveLPTSVM(ProgramTSVM):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = ConcaveLPTSVM(C_unlabeled=0.01).fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    99
+    101
     """
 
     C: float | str = cost_parameter(
@@ -140,7 +139,6 @@ class ConcaveLPTSVM(ProgramTSVM):
         "same on every scale",
         kw_only=False,
     )
-    balance: BalanceType = balance_parameter(MEAN_BALANCE_DOC, default=None)
     max_iter: int = limit_parameter(1000, "Largest number of linear programs.")
     max_time: float | None = max_time_parameter()
 

@@ -9,7 +9,14 @@ from ..losses import SquaredHinge, SymmetricSquaredHinge
 from ..solvers import Annealing, FiniteNewton, MultiSwitch, Solver
 from ._primal import PrimalTSVM
 from ._semi_supervised import CostByLabels
-from .parameters import BalanceType, CountBalanceParameters, InterceptParameters, balance_parameter, limit_parameter
+from .parameters import (
+    BALANCE_KINDS,
+    BalanceType,
+    CountBalanceParameters,
+    InterceptParameters,
+    balance_parameter,
+    limit_parameter,
+)
 from .problems import Formulation
 
 
@@ -107,8 +114,7 @@ class AnnealingTSVM(SVMlinTSVM):
     """
 
     balance: BalanceType = balance_parameter(
-        "The mean of p, and so the share of ``classes_[1]`` among the unlabeled samples: that of the labeled ones, no "
-        "condition, a number, or a mapping from class to share."
+        f"The mean of p, and so the share r of ``classes_[1]`` among the unlabeled samples: {BALANCE_KINDS}"
     )
 
     def _solver(self) -> Annealing:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Described, Integer, Labels, Options, TrainingSet, check_training_set, check_X, copy_if_shared
-from ..balance import class_shares
+from .._validation import (
+    Described,
+    Integer,
+    Options,
+    TrainingSet,
+    check_training_set,
+    check_X,
+    copy_if_shared,
+    warn_user,
+)
 from ..estimators import LSSVM
+from ..estimators._scoring import LabeledScoreMixin
+from ..estimators._shares import asked_shares, compare_shares, warn_if_one_class
 from ..estimators.base import BaseSVM
 from ..estimators.parameters import (
     NONE,
@@ -55,7 +64,7 @@ def _base_estimator_has(name: str) -> Callable[[Any], bool]:
     return check
 
 
-class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, ClassifierMixin, BaseEstimator, ABC):
+class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, LabeledScoreMixin, BaseEstimator, ABC):
     """Rounds of labeling around a classifier; subclasses name their ``_selector``."""
 
     estimator: Any = positional_parameter(
@@ -128,7 +137,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, C
         labelings, models = self._run(BaseLearner(estimator, data), self._tasks(data))
         self._copy(labelings, models)
         self._warn(labelings)
-        self._fill_labels(data.X, data.labels)
+        self._fill_labels(data)
         self._keep_training_set(estimator, data)
         return self
 
@@ -153,10 +162,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, C
         """One task for all classes, or one for every class against the rest."""
         k, codes, weights = len(self.classes_), data.labels.codes, data.weights
         n_unlabeled = int(((weights > 0) & (codes < 0)).sum())
-        counts, shares = self._n_candidates(k, n_unlabeled), None
-        if self.balance is not None:
-            labeled_weights = np.array([weights[codes == c].sum() for c in range(k)])
-            shares = class_shares(self.balance, self.classes_, labeled_weights)
+        counts, shares = self._n_candidates(k, n_unlabeled), asked_shares(self.balance, data)
         if k == 2 or self.multiclass == "joint":
             return [LabelingTask(codes, self.classes_, counts, shares, n_unlabeled)]
         return [
@@ -234,27 +240,28 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, C
         if early:
             reason = EARLY[early[0].status].format(self.max_time)
             n_left = max(int((labeling.codes < 0).sum()) for labeling in early)
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__}: {reason}, {n_left} samples had no label yet; the model of the others is "
                 f"usable.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         if all(labeling.status == "no_change" and not labeling.trace for labeling in labelings):
             threshold = self.get_params(deep=False).get("threshold", np.nan)
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__}: no unlabeled sample was above threshold={threshold:g}, so this is the "
-                "supervised model. Lower threshold, or pass threshold_decay.",
-                stacklevel=4,
+                "supervised model. Lower threshold, or pass threshold_decay."
             )
 
-    def _fill_labels(self, X: Any, labels: Labels) -> None:
+    def _fill_labels(self, data: TrainingSet) -> None:
         """``transduction_``: given labels, then those of the rounds, then predictions."""
-        codes = labels.codes.copy() if hasattr(self, "estimators_") else self._columns_[0].copy()
+        codes = data.labels.codes.copy() if hasattr(self, "estimators_") else self._columns_[0].copy()
         rest = np.flatnonzero(codes < 0)
         if len(rest):
-            codes[rest] = self._winner(X[rest])
-        self.transduction_ = self.classes_[codes]
+            codes[rest] = self._winner(data.X[rest])
+        self.transduction_ = data.labels_of(codes)
+        asked, found = asked_shares(self.balance, data), codes[data.kept[data.labels.codes[data.kept] < 0]]
+        self.share_ = compare_shares(asked, found, data)
+        warn_if_one_class(self, asked, found, self.classes_)
 
     def _keep_training_set(self, estimator: Any, data: TrainingSet) -> None:
         labeled = np.flatnonzero(data.labels.is_labeled)

@@ -53,6 +53,9 @@ class SelfTraining(BaseSelfTraining):
     trace_ : list of dict
         A row per round: samples labeled and left, threshold, mean confidence; with an LSSVM the leave-one-out error of
         the given labels, in closed form.
+    share_ : ClassShares
+        Shares of the classes among the unlabeled samples, by weight: ``asked`` for (None without a balance) and
+        ``reached`` by ``transduction_``, as mappings from class to share.
     supervised_ : classifier
         The estimator fitted to the labeled samples alone, at first use.
 
@@ -140,7 +143,7 @@ class HelpTraining(BaseSelfTraining):
         The given labels and those of the rounds; with "ovr", the class whose model has the largest score.
     labeled_iter_, confidence_ : arrays of shape (n_samples,)
         The round in which a sample got its label and the confidence then, as in :class:`SelfTraining`.
-    termination_condition_, n_iter_, trace_, supervised_ : str, int, list, classifier
+    termination_condition_, n_iter_, trace_, share_, supervised_ : str, int, list, ClassShares, classifier
         As in :class:`SelfTraining`.
 
     See Also

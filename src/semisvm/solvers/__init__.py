@@ -1,7 +1,8 @@
 """The solvers, one file each; ``SOLVERS`` lists them by name."""
 
+from ..balance import Count, Free, Mean
 from ..problem import Problem
-from .base import Accepts, Solver, StoppingRule
+from .base import NO_FEATURES, Accepts, Solver, StoppingRule
 from .dual import CCCP, SMO, Genetic, IncrementalSVM, PairSwitching
 from .exact import BranchBound, ConcaveLP, LowRankRelaxation, MixedInteger
 from .least_squares import (
@@ -76,10 +77,23 @@ __all__ = [
 
 
 def refusal(solver: Solver, problem: Problem) -> str | None:
-    """Why a solver cannot take a problem, with the names of those that can; None if it can."""
+    """Why a solver cannot take a problem, with the names of those that can; None if it can.
+
+    Balance and space follow from the solver where an estimator states the problem (a share becomes a mean of f or a
+    number of labels, a kernel a matrix or features), so that another solver is not ruled out by them unless they are
+    what this one refuses.
+    """
     piece = solver.accepts.unsupported(problem)
     if piece is None:
         return None
-    others = [name for name, known in SOLVERS.items() if known.accepts.unsupported(problem) is None]
+    others = [name for name, known in SOLVERS.items() if _restated(known.accepts, piece).unsupported(problem) is None]
     advice = f"Solvers that do: {', '.join(others)}." if others else "No solver of this version does."
     return f"the solver {type(solver).__name__} does not take {piece}. {advice}"
+
+
+def _restated(accepts: Accepts, piece: str) -> Accepts:
+    """What a solver takes where balance and space are those that it asks for."""
+    if piece.startswith("the balance") or piece == NO_FEATURES:
+        return accepts
+    keeps_share = len(accepts.balances) > 1
+    return accepts._replace(balances=(Free, Mean, Count) if keeps_share else accepts.balances, space="any")

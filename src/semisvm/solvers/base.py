@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -17,7 +17,9 @@ from ..solution import Solution
 from ..spaces import Gram
 
 Callback: TypeAlias = Callable[[dict[str, Any]], "bool | None"]
+NO_FEATURES = "a kernel without features"
 LOOSE = 10.0  # times tol: accuracy of the solves that only lead to the last one
+SPEED = 1e9  # multiplications per second, to guess whether a step that nothing can end early fits into the time left
 
 
 class Accepts(NamedTuple):
@@ -34,6 +36,9 @@ class Accepts(NamedTuple):
         Whether ``solve_batch`` solves problems that share features in one pass over the data.
     held_out : bool
         Whether ``held_out_scores`` has a closed form.
+    at_labels : bool
+        Whether unlabeled samples pay the labeled loss at the labels found, so that of several unlabeled losses only
+        the symmetric form of the labeled one is taken.
     """
 
     labeled: tuple[type, ...]
@@ -44,6 +49,7 @@ class Accepts(NamedTuple):
     space: str = "any"
     batch: bool = False
     held_out: bool = False
+    at_labels: bool = False
 
     def unsupported(self, problem: Problem) -> str | None:
         """The piece of the problem that the solver does not take, in words; None if it takes all."""
@@ -55,6 +61,11 @@ class Accepts(NamedTuple):
             and not isinstance(problem.unlabeled, self.unlabeled)
         ):
             return f"the unlabeled loss {type(problem.unlabeled).__name__}"
+        if self.at_labels and not _is_symmetric_form(problem):
+            labeled, unlabeled = type(problem.labeled).__name__, type(problem.unlabeled).__name__
+            return (
+                f"the unlabeled loss {unlabeled} beside the labeled loss {labeled}, which it uses at the labels found"
+            )
         if not isinstance(problem.balance, self.balances):
             return f"the balance {type(problem.balance).__name__}"
         if problem.intercept not in self.intercepts:
@@ -66,8 +77,15 @@ class Accepts(NamedTuple):
             and isinstance(problem.space, Gram)
             and (len(problem.searched) or problem.norm == 1)
         ):
-            return "a kernel without features"
+            return NO_FEATURES
         return None
+
+
+def _is_symmetric_form(problem: Problem) -> bool:
+    """Whether the unlabeled loss, if it is used, is the labeled one at the better label."""
+    if problem.unlabeled is None or not problem.has_unlabeled:
+        return True
+    return type(problem.unlabeled).__name__ == "Symmetric" + type(problem.labeled).__name__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +121,12 @@ class Solver(ABC):
         """
 
     def solve_batch(self, problems: Sequence[Problem], callbacks: Sequence[Callback | None]) -> list[Solution]:
-        """Solve several problems in one space, one after the other unless ``accepts.batch``."""
-        return [self.solve(problem, callback=callback) for problem, callback in zip(problems, callbacks)]
+        """Solve several problems in one space, within ``max_time``; one after the other unless ``accepts.batch``."""
+        limit, solutions = StoppingRule(max_time=self.max_time), []
+        for number, (problem, callback) in enumerate(zip(problems, callbacks)):
+            one = replace(self, max_time=limit.time_share(len(problems) - number))
+            solutions.append(one.solve(problem, callback=callback))
+        return solutions
 
     def held_out_scores(self, problem: Problem, solution: Solution, groups: list[np.ndarray]) -> np.ndarray:
         """Scores of labeled samples by models without their group, in closed form where ``accepts.held_out``."""
@@ -180,6 +202,14 @@ class StoppingRule:
     def time_left(self) -> float | None:
         """Seconds until the deadline, above zero; None without one."""
         return max(self.deadline - time.perf_counter(), 1e-9) if np.isfinite(self.deadline) else None
+
+    def time_share(self, n_left: float) -> float | None:
+        """Seconds for the next of ``n_left`` solves, one after the other, that share the time left in equal parts."""
+        return None if self.time_left is None else self.time_left / max(n_left, 1.0)
+
+    def has_time_for(self, n_multiplications: float) -> bool:
+        """Whether a step that nothing can end early, of so many multiplications, is likely to end in the time left."""
+        return self.time_left is None or n_multiplications <= SPEED * self.time_left
 
     def end(self, status: str) -> None:
         """End the iterations, unless they have ended already."""

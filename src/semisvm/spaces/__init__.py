@@ -1,8 +1,8 @@
 """Where f lives: behind a kernel (``Gram``), or in features (``Features``), which may stand for a kernel."""
 
 from .base import FLOAT64_SAMPLES, Space, memory_limit
-from .features import Features, MappedFeatures
-from .gram import Gram
+from .features import Features, MappedFeatures, is_far_from_origin, linear_features
+from .gram import Gram, is_definite
 from .kernel_pca import kernel_pca
 from .kernel_rows import RowCache, submatrix
 from .kernels import KERNELS, Kernel
@@ -20,7 +20,10 @@ __all__ = [
     "MappedFeatures",
     "RowCache",
     "Space",
+    "is_definite",
+    "is_far_from_origin",
     "kernel_pca",
+    "linear_features",
     "memory_limit",
     "nystroem",
     "submatrix",

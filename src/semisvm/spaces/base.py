@@ -1,14 +1,15 @@
 """What every space answers, what it remembers for several problems, and the memory rule.
 
 **The memory rule.** A kernel matrix is held whole while it takes at most ``memory_limit()`` bytes: 4 GiB, or half of
-the memory that is free if that is less, or what the environment variable ``SEMISVM_MEMORY`` says (in bytes). It is of
-float64 up to ``FLOAT64_SAMPLES`` samples and of float32 above. Beyond the limit nothing is held whole: solvers ask for
-the block of the samples they work on, and the rows used last are cached within the same limit.
+the memory that is free if that is less, or what the environment variable ``SEMISVM_MEMORY`` says (in bytes; inf for no
+limit). It is of float64 up to ``FLOAT64_SAMPLES`` samples and of float32 above. Beyond the limit nothing is held whole:
+solvers ask for the block of the samples they work on, and the rows used last are cached within the same limit.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -79,9 +80,12 @@ def memory_limit() -> int:
     given = os.environ.get("SEMISVM_MEMORY")
     if given is not None:
         try:
-            return int(float(given))
+            limit = float(given)
         except ValueError:
-            raise ValueError(f"SEMISVM_MEMORY={given!r} is not allowed; it takes a number of bytes, as 4e9.") from None
+            limit = np.nan
+        if not limit >= 0.0:
+            raise ValueError(f"SEMISVM_MEMORY={given!r} is not allowed; it takes a number of bytes, as 4e9, or inf.")
+        return int(limit) if limit < sys.maxsize else sys.maxsize
     return min(MEMORY_LIMIT, _available_memory() // 2)
 
 

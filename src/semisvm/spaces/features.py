@@ -1,15 +1,23 @@
-"""A space of features: f = X w + b."""
+"""A space of features: f = X w + b.
+
+**Samples far from the origin.** Products of samples with an offset are large numbers whose small differences matter: an
+offset of r times the range of the samples costs a factor r^2 of the precision. With a free intercept the samples may be
+centered, since f = (x - center)'w + b is the same function of x with another intercept.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .base import Memo
 from .design_matrix import DesignMatrix
 from .gram import Gram
 from .kernels import Kernel
+
+FAR = 10.0  # times the range of the samples: a mean beyond costs more than two digits
 
 
 class Features(Memo):
@@ -18,7 +26,9 @@ class Features(Memo):
     Parameters
     ----------
     X : array or CSR of shape (n, d)
-        The training samples.
+        The training samples, without their center.
+    center : array of shape (d,) or None
+        What was subtracted from them: f = (x - center)'w + b at a sample x.
 
     Attributes
     ----------
@@ -26,9 +36,10 @@ class Features(Memo):
         X with its products, which all problems in the space share.
     """
 
-    def __init__(self, X: Any):
+    def __init__(self, X: Any, center: np.ndarray | None = None):
         super().__init__()
         self.X = X
+        self.center = center
         self.n: int = X.shape[0]
         self.design = DesignMatrix(X)
         self._gram: Gram | None = None
@@ -83,3 +94,20 @@ class MappedFeatures(Features):
     def landmark_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients of the landmarks: T w."""
         return self.transform @ coef
+
+
+def is_far_from_origin(X: Any) -> bool:
+    """Whether the mean of a feature is far larger than the range of every feature; False for sparse samples."""
+    if sparse.issparse(X):
+        return False
+    with np.errstate(over="ignore"):
+        largest_range = float((X.max(axis=0) - X.min(axis=0)).max())
+        return bool(0.0 < FAR * largest_range < np.abs(X.mean(axis=0, dtype=np.float64)).max())
+
+
+def linear_features(X: Any, free_intercept: bool) -> Features:
+    """The samples as features, centered if they are far from the origin and the intercept is free."""
+    if not (free_intercept and is_far_from_origin(X)):
+        return Features(X)
+    center = X.mean(axis=0, dtype=np.float64)
+    return Features(X - center, center)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._threads import TILE, n_available_threads, run_in_threads, tiles
+from .._threads import TILE, n_available_threads, run_in_threads, single_blas_thread, tiles
 from . import kernels
 from .base import FLOAT64_SAMPLES, Memo, memory_limit
 from .kernel_rows import RowCache, add_rows, submatrix
 from .kernels import Kernel, Samples
 
 SMALL = 4_000_000  # multiplications that are done before a second thread has started
+N_PROBED = 1000  # samples whose block shows whether a kernel that a user gives is positive definite
 DENSE_SHARE = 0.05  # a sparse X with this share of entries is multiplied faster as a dense one
 
 
@@ -41,6 +42,7 @@ class Gram(Memo):
         self.center: np.ndarray | None = None
         self._K: np.ndarray | None = X if self.precomputed else None
         self._cache: RowCache | None = None
+        self._indefinite: dict[bool, bool] = {}
         if self.precomputed:
             return
         X, self.center = center_for_kernel(kernel, X)
@@ -149,6 +151,19 @@ class Gram(Memo):
             return self._K.diagonal().astype(np.float64)
         return kernels.diagonal(self.kernel, self.samples).astype(np.float64)
 
+    def is_indefinite(self, sum_zero: bool) -> bool:
+        """Whether a' K a is negative for some a, or for some that sum to zero.
+
+        Named kernels are definite; one that a user gives, as a matrix or a function, is probed at up to ``N_PROBED``
+        random samples.
+        """
+        if kernels.form_of(self.kernel) is not None:
+            return False
+        if sum_zero not in self._indefinite:
+            samples = np.random.default_rng(0).permutation(self.n)[:N_PROBED]
+            self._indefinite[sum_zero] = not is_definite(self.block(np.sort(samples)), sum_zero)
+        return self._indefinite[sum_zero]
+
     def squared_distances(self, i: int) -> np.ndarray:
         """||phi(x) - phi(x_i)||^2 of every sample x."""
         unit = np.zeros(self.n)
@@ -175,6 +190,21 @@ class Gram(Memo):
     def from_dual(self, a: np.ndarray) -> np.ndarray:
         """The dual coefficients are the coordinates."""
         return a
+
+
+def is_definite(K: np.ndarray, sum_zero: bool = False) -> bool:
+    """Whether a' K a >= 0 for all a, or for those that sum to zero, up to the rounding of kernel values."""
+    rounding = (1e-5 if K.dtype == np.float32 else 1e-9) * float(np.abs(K).max(initial=0.0)) * len(K) ** 0.5
+    K = K.astype(np.float64)
+    if sum_zero:
+        K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    K[np.diag_indices(len(K))] += max(rounding, np.finfo(float).tiny)
+    with single_blas_thread:
+        try:
+            np.linalg.cholesky(K)
+        except np.linalg.LinAlgError:
+            return False
+    return True
 
 
 def gram_dtype(kernel: Kernel, X: Any, float64: bool = False) -> np.dtype:

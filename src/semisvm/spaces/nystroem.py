@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from .._threads import run_in_threads, tiles
+from .._threads import run_in_threads, single_blas_thread, tiles
 from . import kernels
 from .features import MappedFeatures
 from .gram import Gram
@@ -87,7 +87,8 @@ def significant(eigenvalues: np.ndarray, n: int) -> np.ndarray:
 
 def _inverse_root(corner: np.ndarray) -> np.ndarray:
     """U d^-1/2 over the significant eigenvalues."""
-    d, U = linalg.eigh(np.asarray(corner, dtype=np.float64), overwrite_a=True, check_finite=False)
+    with single_blas_thread:
+        d, U = linalg.eigh(np.asarray(corner, dtype=np.float64), overwrite_a=True, check_finite=False)
     kept = significant(d, len(d))
     return U[:, kept] / np.sqrt(d[kept])
 

@@ -18,7 +18,7 @@ from references import (
 from semisvm.balance import Count, Free
 from semisvm.problem import objective, violation
 from semisvm.solvers.base import StoppingRule
-from semisvm.solvers.dual import LabelMoves, Trainer, evaluate, solve_supervised
+from semisvm.solvers.dual import LabelMoves, Trainer, evaluate, smo, solve_supervised
 from semisvm.solvers.dual.fixed_labels import restrict
 from semisvm.spaces import Features
 
@@ -190,6 +190,16 @@ def test_polishing_solves_the_free_coordinates_exactly():
     y = random_labels(problem)
     loose, exact = trained(problem, y, tol=1e-2), trained(problem, y, tol=1e-2, polish=True)
     assert exact.point.violation < 1e-10 < loose.point.violation
+
+
+def test_ctrl_c_while_the_supervised_svm_is_polished_is_not_lost(monkeypatch):
+    def interrupt(iterate):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(smo, "_polish", interrupt)
+    solution = solve_supervised(random_problem(10, 12), 1e-3, None)
+    assert solution.status == "interrupted"
+    assert solution.certificate.within_tol
 
 
 # ---- solutions ----

@@ -115,7 +115,7 @@ def test_samples_join_nearest_first(space):
     problem = random_problem(1, 20, n_labeled=5, n_zero_weight=4, space=space)
     labeled = np.flatnonzero(problem.is_labeled & (problem.cost > 0))
     K = random_problem(1, 20, n_labeled=5, n_zero_weight=4, space=space).space.gram().compute()
-    order = nearest_first(problem, problem.searched, labeled)
+    order = nearest_first(problem, problem.searched, labeled, StoppingRule())
     assert list(order) == nearest_by_loops(K, problem.searched, labeled)
     assert sorted(order) == list(problem.searched) != list(order)
 
@@ -518,3 +518,46 @@ def test_ctrl_c_within_the_pair_steps_of_any_svm(number, end_pair_steps, monkeyp
     solution = SMALL.solve(problem, rng=0)
     assert len(calls) > number
     assert_usable(problem, solution, "interrupted")
+
+
+@pytest.mark.parametrize("status", ["max_time", "interrupted"])
+def test_early_end_while_the_samples_are_ordered(status, clock, monkeypatch):
+    """Every distance takes a second of this clock; the supervised SVM is not solved again."""
+    problem, distances, n_calls = random_problem(28, 14, balance=Count(0.5)), Gram.squared_distances, []
+
+    def slow(gram, sample):
+        n_calls.append(sample)
+        clock.now += 1.0
+        if len(n_calls) == 8 and status == "interrupted":
+            raise KeyboardInterrupt
+        return distances(gram, sample)
+
+    monkeypatch.setattr(Gram, "squared_distances", slow)
+    solver = replace(SMALL, max_time=7.5 if status == "max_time" else None)
+    assert_usable(problem, solver.solve(problem, rng=0), status)
+    assert len(n_calls) == 8
+
+
+def test_all_phases_share_one_deadline(clock, monkeypatch):
+    """A supervised SVM and a pair switching take all their time."""
+    problem, given = random_problem(28, 14, balance=Count(0.5)), []
+    start = solve_supervised(problem, 1e-3, None)
+
+    def record(cls):
+        solve = cls.solve
+
+        def slow_solve(solver, *args, **kwargs):
+            given.append((cls, solver.max_time))
+            clock.now += 0.6 * solver.max_time
+            return solve(solver, *args, **kwargs)
+
+        monkeypatch.setattr(cls, "solve", slow_solve)
+
+    record(SMO)
+    record(PairSwitching)
+    replace(SMALL, max_time=100.0).solve(problem, start, rng=0)
+    assert [cls for cls, _ in given[:3]] == [SMO, PairSwitching, PairSwitching]
+    left = [max_time for cls, max_time in given if cls is PairSwitching]
+    assert given[0][1] == 100.0
+    assert left[0] == pytest.approx(40.0)
+    assert left[1] == pytest.approx(16.0)

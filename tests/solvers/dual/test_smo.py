@@ -269,3 +269,10 @@ def test_point_of_an_early_end_is_consistent(how, whole_matrix, monkeypatch):
     assert abs(point.a.sum()) < 1e-12
     np.testing.assert_allclose(point.f, dual.gram.product(point.a), atol=1e-9)
     assert point.violation > 1e-9
+
+
+def test_tolerance_of_zero_ends_where_the_arithmetic_does():
+    problem = random_problem(0, 0, n_labeled=60, n_features=4, separation=0.2, C=10.0)
+    exact, reached = SMO(tol=1e-10).solve(problem), SMO(tol=0.0, max_iter=1_000_000).solve(problem)
+    assert reached.n_iter < 1_000_000
+    assert reached.objective == pytest.approx(exact.objective, rel=1e-12)

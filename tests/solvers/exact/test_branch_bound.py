@@ -267,3 +267,59 @@ def test_search_starts_from_pair_switching_of_the_given_labels(monkeypatch):
         assert solution.objective == pytest.approx(best.objective, rel=1e-6)
         if start is best:
             assert solution.trace[0]["objective"] == pytest.approx(best.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["kernel_block", "new_tree"])
+def test_interrupt_before_the_search_keeps_labels_and_a_true_bound(name, interrupt_at):
+    interrupt_at(branch_bound, name, 1)
+    problem = search_problem(3, balance=Count(0.4))
+    solution = BranchBound().solve(problem)
+    assert solution.status == "interrupted"
+    assert_gap_is_true(problem, solution, smallest_objective(problem))
+    assert solution.certificate.lower_bound > 0.0
+
+
+def test_bound_without_a_search_ends_with_the_time(clock, monkeypatch):
+    problem, given, supervised = search_problem(3, balance=Count(0.4)), [], branch_bound.solve_supervised
+
+    def switch_slowly(solver, *args, **kwargs):
+        clock.now += 0.5 * solver.max_time
+        return replace(supervised(problem, 1e-3, None), status="max_time")
+
+    def record(problem, tol, max_time, callback=None):
+        given.append(max_time)
+        return supervised(problem, tol, max_time, callback)
+
+    monkeypatch.setattr(PairSwitching, "solve", switch_slowly)
+    monkeypatch.setattr(branch_bound, "solve_supervised", record)
+    assert BranchBound(max_time=10.0).solve(problem).status == "max_time"
+    assert given == [5.0]
+
+
+@pytest.mark.usefixtures("one_dive")
+def test_neither_search_nor_dive_begins_that_takes_longer_than_the_time_left(clock, monkeypatch):
+    problem, dives, dive = search_problem(3, balance=Count(0.4)), [], branch_bound.dive
+    monkeypatch.setattr(branch_bound, "dive", lambda *args: dives.append(dive(*args)))
+    n_labeled, order = len(problem.labeled_samples), branch_bound._order(problem)
+    for work, n_dives, searched in ((n_labeled * order**2 - 1, 0, False), (order**3 - 1, 0, True), (1e9, 1, True)):
+        monkeypatch.setattr(base, "SPEED", work / 10.0)
+        solution = BranchBound(max_time=10.0).solve(problem)
+        assert ("nodes" in solution.details) == searched
+        assert solution.status == ("converged" if searched else "max_time")
+        assert len(dives) == n_dives
+        assert_gap_is_true(problem, solution, smallest_objective(problem))
+
+
+@pytest.mark.usefixtures("one_dive")
+def test_interrupt_of_the_final_svm_is_reported(monkeypatch):
+    class Interrupted(branch_bound.Trainer):
+        def train(self, *args, **kwargs):
+            self.stop.end("interrupted")
+            return super().train(*args, **kwargs)
+
+    problem = search_problem(3, balance=Count(0.4))
+    assert BranchBound().solve(problem).status == "converged"
+    monkeypatch.setattr(branch_bound, "Trainer", Interrupted)
+    solution = BranchBound().solve(problem)
+    assert solution.status == "interrupted"
+    assert_gap_is_true(problem, solution, smallest_objective(problem))

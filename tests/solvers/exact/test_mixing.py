@@ -160,3 +160,9 @@ def test_value_and_bound_meet_at_a_dual_variable_of_the_balance(side):
         relaxed.minimize(1e-4, 500, StoppingRule())
         assert relaxed.value() == pytest.approx(relaxed.bound(), rel=1e-4)
         assert without < relaxed.bound() <= smallest_objective(problem) * (1.0 + 1e-6)
+
+
+def test_costs_whose_squares_overflow_are_refused():
+    problem = hinge_search_problem(C=1e300)
+    with pytest.raises(ValueError, match="too large for the semidefinite relaxation"):
+        Relaxation(problem, solve_supervised(problem, 1e-3, None, None), np.random.default_rng(0))

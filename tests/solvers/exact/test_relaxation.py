@@ -8,6 +8,7 @@ import pytest
 from factories import FREE, hinge_search_problem, take_samples
 from references import assert_gap_is_true, keeps_balance, relaxation_optimum, smallest_objective
 from semisvm.balance import Count
+from semisvm.solvers import base
 from semisvm.solvers.dual import SMO, PairSwitching
 from semisvm.solvers.exact import LowRankRelaxation, mixing, relaxation
 
@@ -198,3 +199,39 @@ def test_too_many_samples_are_refused(monkeypatch):
     monkeypatch.setattr(relaxation, "memory_limit", lambda: 1000)
     with pytest.raises(MemoryError, match=r"12 samples .*SEMISVM_MEMORY"):
         LowRankRelaxation().solve(hinge_search_problem(0))
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_early_end_of_the_rounding_is_reported(number, clock, monkeypatch):
+    """The pair switching of this number takes all the time that is left; the sweeps have converged."""
+    problem, switch, n_calls = hinge_search_problem(1, 8, FREE), PairSwitching.solve, []
+
+    def slow_solve(solver, *args, **kwargs):
+        n_calls.append(solver.max_time)
+        clock.now += 101.0 if len(n_calls) == number else 0.0
+        return switch(solver, *args, **kwargs)
+
+    monkeypatch.setattr(PairSwitching, "solve", slow_solve)
+    solution = LowRankRelaxation(max_time=100.0).solve(problem, rng=0)
+    assert solution.status == "max_time"
+    assert len(n_calls) == number
+    assert_gap_is_true(problem, solution, smallest_objective(problem))
+
+
+def test_interrupt_before_the_first_sweep_keeps_the_supervised_labels_and_bound(interrupt_at):
+    interrupt_at(mixing, "kernel_block", 1)
+    problem = hinge_search_problem(1, 8, Count(0.5))
+    solution = LowRankRelaxation().solve(problem, PairSwitching().solve(problem), rng=0)
+    assert solution.status == "interrupted"
+    assert_gap_is_true(problem, solution, smallest_objective(problem))
+    bound = SMO(1e-8).solve(problem.labeled_only()).objective
+    assert solution.certificate.lower_bound == pytest.approx(bound, rel=1e-4)
+
+
+def test_no_eigenvalue_is_computed_that_takes_longer_than_the_time_left(clock, monkeypatch):
+    problem = hinge_search_problem(1, 8, FREE)
+    monkeypatch.setattr(base, "SPEED", 1.0)
+    monkeypatch.setattr(mixing.Relaxation, "bound", lambda relaxed: pytest.fail("too long"))
+    solution = LowRankRelaxation(max_time=100.0).solve(problem, rng=0)
+    assert solution.status == "max_time"
+    assert_gap_is_true(problem, solution, smallest_objective(problem))

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from factories import least_squares_problem
 from references import assert_close, minimize_qp
+from semisvm.solvers.least_squares import box_qp
 from semisvm.solvers.least_squares.box_qp import box_lower_bound, solve_box_qp
+from semisvm.solvers.least_squares.optimal_labels import convex_program
+from semisvm.solvers.least_squares.system import build_system
 
 
 def random_qp(seed):
@@ -55,3 +59,15 @@ def test_a_start_outside_is_projected_and_the_optimum_stays():
     P, q = np.diag([1.0, 2.0]), np.array([-0.5, -10.0])
     assert_close(solve_box_qp(P, q, np.array([30.0, -30.0])), [0.5, 1.0])
     np.testing.assert_array_equal(solve_box_qp(P, q, np.array([0.5, 1.0])), [0.5, 1.0])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_bounds_are_not_reached_one_by_one(seed, monkeypatch):
+    problem = least_squares_problem(seed, 100, space="features", C_unlabeled=0.1)
+    system, n_systems, newton_step = build_system(problem), [], box_qp._newton_step
+    y = problem.signs[system.samples] + np.where(problem.is_labeled[system.samples], 0.0, 1.0)
+    P, q, _ = convex_program(system, y, system.searched)
+    monkeypatch.setattr(box_qp, "_newton_step", lambda *given: n_systems.append(given) or newton_step(*given))
+    x = solve_box_qp(P, q, np.tile([-0.5, 0.5], 50))
+    assert bound_at(P, q, x) == pytest.approx(value_of(P, q, x), abs=1e-9)
+    assert len(n_systems) < 10 < (np.abs(x) == 1.0).sum()

@@ -256,6 +256,36 @@ def test_ctrl_c_before_the_end_of_the_first_solve_leaves_a_usable_zero(solver, m
     assert solution.certificate.value == np.finfo(float).max
 
 
+@pytest.mark.parametrize("solver", [GradientPath, Continuation])
+def test_ctrl_c_before_the_first_level_leaves_usable_zeros_in_all_problems(solver, monkeypatch):
+    problems, n_calls, levels = problems_in_one_space(solver), [], solver.levels
+
+    def interrupted(self, problem):
+        n_calls.append(problem)
+        if len(n_calls) == 2:
+            raise KeyboardInterrupt
+        return levels(self, problem)
+
+    monkeypatch.setattr(solver, "levels", interrupted)
+    for problem, solution in zip(problems, solver().solve_batch(problems, [None] * len(problems))):
+        check_usable(solver, problem, solution, "interrupted")
+        assert not solution.coef.any()
+
+
+def test_supervised_problems_of_a_batch_share_the_time(clock, monkeypatch):
+    """Each takes all the time that it is given."""
+    problems, given, solve = problems_in_one_space(GradientPath), [], SMO.solve
+
+    def slow_solve(solver, *args, **kwargs):
+        given.append(solver.max_time)
+        clock.now += solver.max_time
+        return solve(solver, *args, **kwargs)
+
+    monkeypatch.setattr(SMO, "solve", slow_solve)
+    GradientPath(max_time=10.0).solve_batch([problem.labeled_only() for problem in problems], [None] * len(problems))
+    assert given == pytest.approx([2.0] * 5)
+
+
 @by_newton
 def test_a_solve_that_does_not_reach_its_tolerance_says_so(solver, monkeypatch):
     monkeypatch.setattr(newton, "MAX_NEWTON_STEPS", 1)

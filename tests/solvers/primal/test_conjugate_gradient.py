@@ -5,6 +5,7 @@ import pytest
 
 from factories import CountingProducts, primal_problem, run_coroutine
 from semisvm.balance import Mean
+from semisvm.solvers import StoppingRule
 from semisvm.solvers.primal import run_batched
 from semisvm.solvers.primal.conjugate_gradient import Jacobi, conjugate_gradient
 from semisvm.solvers.primal.operator import PrimalOperator
@@ -34,9 +35,9 @@ class QuadraticModel:
         self.newton = -np.linalg.solve(self.H, self.g)
         self.jacobi = Jacobi(np.diag(self.H))
 
-    def run(self, preconditioner, relative_tol, radius=np.inf):
+    def run(self, preconditioner, relative_tol, radius=np.inf, stop=None):
         products = CountingProducts(self.operator.design)
-        arguments = (self.operator, self.h, self.g, preconditioner, relative_tol, radius)
+        arguments = (self.operator, self.h, self.g, preconditioner, relative_tol, stop or StoppingRule(), radius)
         (result,) = run_batched(products, [conjugate_gradient(*arguments)])
         self.n_products = len(products.passes)
         return result
@@ -110,3 +111,11 @@ def test_negative_curvature_without_a_trust_region_ends_the_iterations():
 
 def test_diagonal_preconditioner_leaves_unknowns_without_curvature_alone():
     np.testing.assert_array_equal(Jacobi(np.array([2.0, 0.0, -1.0])).solve(np.array([4.0, 3.0, 5.0])), [2.0, 3.0, 5.0])
+
+
+def test_deadline_ends_the_iterations_with_a_step_of_descent():
+    model = QuadraticModel()
+    step, decrease = model.run(model.jacobi, 1e-12, stop=StoppingRule(max_time=-1.0))
+    assert model.n_products == 1
+    assert decrease > 0.0
+    assert decrease == pytest.approx(model.decrease(step))

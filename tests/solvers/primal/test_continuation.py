@@ -1,14 +1,18 @@
 """Continuation: smoothed losses as means over a Gaussian, the convex first level, and the limit of no smoothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from factories import INTERCEPTS, dense_samples, primal_problem, run_coroutine
 from semisvm.balance import Free, Mean
+from semisvm.losses import SymmetricRamp
 from semisvm.problem import objective
-from semisvm.solvers import Continuation
+from semisvm.solvers import CCCP, Continuation
 from semisvm.solvers.primal.continuation import largest_eigenvalue, smoothed_losses, smoothing
 from semisvm.solvers.primal.operator import PrimalOperator
+from semisvm.spaces import Features
 
 BALANCES = pytest.mark.parametrize("balance", [Mean(0.2), Free()], ids=str)
 
@@ -85,6 +89,22 @@ def test_largest_eigenvalue_is_that_of_the_explicit_matrix(n_features, balance):
     expected = np.linalg.eigvalsh(matrix)[-1]
     found = largest_eigenvalue(problem, norms)
     assert expected * (1 - 1e-12) <= found <= 1.002 * expected
+
+
+@BALANCES
+@pytest.mark.parametrize("n_unlabeled", [1, 2])
+@pytest.mark.parametrize("sample", [[1.0, -1.0, 0.0, 0.0], [0.1, 0.7, -0.3, 1.1]], ids=["orthogonal", "any"])
+def test_unlabeled_samples_that_coincide_are_no_obstacle(balance, n_unlabeled, sample):
+    """One sample, or two equal ones, have norm zero after centering; without, one may be orthogonal to any start."""
+    problem = make_problem(balance, n_unlabeled=n_unlabeled, C=100.0)
+    X = dense_samples(problem).copy()
+    X[~problem.is_labeled] = sample
+    problem = replace(problem, space=Features(X))
+    norms = PrimalOperator(problem).sample_norms()
+    assert not isinstance(balance, Mean) or not norms[~problem.is_labeled].any()
+    solution = Continuation(1e-6).solve(problem)
+    exact = CCCP(tol=1e-6).solve(replace(problem, unlabeled=SymmetricRamp(s=-1.0)))  # which costs nothing
+    assert solution.objective <= 1.5 * exact.objective + problem.cost[~problem.is_labeled].sum()
 
 
 @BALANCES

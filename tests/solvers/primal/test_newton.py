@@ -153,8 +153,8 @@ def test_inexact_newton_steps_end_at_the_same_minimizer(monkeypatch):
     problem, costs = primal_problem(2), two_sided_costs(40, 2)
     expected, original = solve(problem, costs)[0], newton.conjugate_gradient
 
-    def loose(operator, curvature, gradient, preconditioner, relative_tol):
-        return original(operator, curvature, gradient, preconditioner, 0.9)
+    def loose(operator, curvature, gradient, preconditioner, relative_tol, stop):
+        return original(operator, curvature, gradient, preconditioner, 0.9, stop)
 
     monkeypatch.setattr(newton, "conjugate_gradient", loose)
     np.testing.assert_allclose(solve(problem, costs)[0].theta, expected.theta, atol=1e-7)

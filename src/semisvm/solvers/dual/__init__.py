@@ -1,7 +1,7 @@
 """SMO on the kernel matrix, and the methods that train with it."""
 
 from .cccp import CCCP
-from .fixed_labels import LabelMoves, Trainer, evaluate, kernel_block, solve_supervised
+from .fixed_labels import LabelMoves, Trainer, evaluate, evaluate_all_samples, kernel_block, solve_supervised
 from .genetic import Genetic
 from .incremental import IncrementalSVM
 from .pair_switching import PairSwitching
@@ -16,6 +16,7 @@ __all__ = [
     "PairSwitching",
     "Trainer",
     "evaluate",
+    "evaluate_all_samples",
     "kernel_block",
     "solve_dual",
     "solve_supervised",

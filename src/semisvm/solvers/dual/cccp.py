@@ -69,8 +69,8 @@ class CCCP(Solver):
             while True:
                 values = primal_values(problem, dual, point)
                 old, tangent = tangent, linearize(problem, dual, values.scores)
-                if point.status == "max_iter":
-                    stop.end("max_iter")
+                if point.status == "max_iter":  # of the pair steps, not of the convex steps
+                    stop.end("stalled")
                 row = {
                     "objective": values.objective(problem),
                     "pair_steps": point.n_iter,
@@ -117,7 +117,7 @@ class CCCP(Solver):
         for tol in self.tol * 0.1 ** np.arange(N_TIGHTER):
             trial = solve_dual(tangent, trial, tol, stop.nested(MAX_PAIR_STEPS), whole_matrix=self._whole_matrix)
             decrease = value - primal_values(problem, tangent, trial).objective(problem)
-            if trial.status != "converged":
+            if trial.status not in ("converged", "stalled"):
                 return (trial if decrease > 0 else replace(point, status=trial.status)), False
             if decrease > STALLED * abs(value):
                 return trial, False

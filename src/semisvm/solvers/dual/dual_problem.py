@@ -36,7 +36,9 @@ from ... import losses
 from ...losses import SquaredHinge
 from ...problem import Problem, objective_of_scores, violation
 from ...solution import Certificate, Solution
-from ...spaces import Gram
+from ...spaces import Gram, is_definite
+
+ROUNDING = 1e-9  # a negative ||w||^2 this small beside its terms is zero
 
 
 class Dual(NamedTuple):
@@ -94,6 +96,8 @@ def build_dual(problem: Problem) -> Dual:
     part = problem.is_labeled & (problem.cost > 0)
     y = problem.signs
     squared = isinstance(problem.labeled, SquaredHinge)
+    if squared and problem.is_indefinite:
+        _check_bounded(problem)
     bound = np.where(part, np.inf if squared else problem.cost, 0.0)
     virtual, virtual_slope = _virtual_samples(problem)
     return Dual(
@@ -105,6 +109,17 @@ def build_dual(problem: Problem) -> Dual:
         virtual=virtual,
         virtual_slope=virtual_slope,
     )
+
+
+def _check_bounded(problem: Problem) -> None:
+    """Refuse a squared hinge whose dual is unbounded: its multipliers are limited by the ridge 1/(2c) alone."""
+    samples = np.flatnonzero(problem.cost > 0) if problem.unlabeled is not None else problem.labeled_samples
+    K = problem.space.gram().block(samples).astype(np.float64)
+    if not is_definite(K + np.diag(0.5 / problem.cost[samples]), sum_zero=problem.intercept is True):
+        raise ValueError(
+            "the kernel is indefinite and the kernel matrix with 1/(2 C) on its diagonal still is, so that the problem "
+            "of the squared hinge has no minimum. Use a smaller C, the hinge or a positive definite kernel."
+        )
 
 
 def linearize(problem: Problem, dual: Dual, f: np.ndarray) -> Dual:
@@ -144,6 +159,11 @@ def _virtual_samples(problem: Problem) -> tuple[np.ndarray | None, np.ndarray | 
     corner = np.full((len(rows), len(rows)), rows[-1][0] if problem.intercept is not True else 0.0)
     if problem.fixed_mean is not None:
         corner[0, 0] = problem.mean_weights @ rows[0]
+        if problem.is_indefinite and problem.intercept is not True and corner[0, 0] < 0:
+            raise ValueError(
+                "the kernel is indefinite and the mean of the unlabeled samples has a negative squared norm, so that "
+                "the problem has no minimum. Use balance=None, fit_intercept=True or a positive definite kernel."
+            )
     return np.c_[np.array(rows), corner], np.array(slopes)
 
 
@@ -184,6 +204,8 @@ def solution_from_dual(
         b = problem.fixed_mean - float(problem.mean_weights @ scores)
     scores += b
     value = objective_of_scores(problem, norm2, scores, b)
+    if kind == "kkt" and (norm2 < -ROUNDING * float(np.abs(a) @ np.abs(scores)) or problem.is_indefinite):
+        kind = "stationary"
     bound = _dual_value(problem, own, virtual, norm2, b) if kind == "kkt" else None
     gap = None if bound is None else value - bound
     certificate = Certificate(kind, violation(problem, own, scores), bound, gap, tol)

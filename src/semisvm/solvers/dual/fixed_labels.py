@@ -15,8 +15,8 @@ import numpy as np
 
 from ... import losses
 from ...balance import labels_in_band, positive_band
-from ...problem import Problem
-from ...solution import Solution
+from ...problem import Problem, objective, violation
+from ...solution import Certificate, Solution
 from ...spaces import Gram, Kernel, submatrix
 from ..base import Callback, StoppingRule
 from .dual_problem import Dual, DualPoint, build_dual, primal_values, solution_from_dual
@@ -127,6 +127,13 @@ def solve_supervised(
     labels = solution.labels.copy()
     labels[rest] = labels_in_band(solution.scores[rest], problem.weights_of(rest), problem.balance)
     return replace(solution, labels=labels)
+
+
+def evaluate_all_samples(problem: Problem, solution: Solution) -> Solution:
+    """A solution of the labeled samples alone, evaluated as one of the SVM of all samples with its labels."""
+    value = objective(problem, solution.coef, solution.intercept, solution.labels)
+    left = violation(problem.with_labels(solution.labels), solution.multipliers, solution.scores)
+    return replace(solution, objective=value, certificate=Certificate("stationary", left, tol=solution.certificate.tol))
 
 
 class LabelMoves:

@@ -27,7 +27,6 @@ from ...solution import Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .fixed_labels import LabelMoves, Trainer, restrict, solve_supervised
 from .pair_switching import PairSwitching
-from .smo import SMO
 
 N_STAGES = 40
 MIN_STAGE_SIZE = 5  # samples that are added at a stage, at least
@@ -84,7 +83,7 @@ class Genetic(Solver):
     tol: float = 1e-3
 
     accepts: ClassVar[Accepts] = Accepts(
-        (Hinge, SquaredHinge), (SymmetricHinge, SymmetricSquaredHinge), (Free, Count), space="gram"
+        (Hinge, SquaredHinge), (SymmetricHinge, SymmetricSquaredHinge), (Free, Count), space="gram", at_labels=True
     )
 
     def solve(
@@ -100,23 +99,28 @@ class Genetic(Solver):
         return search.solution()
 
 
-def nearest_first(problem: Problem, samples: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The samples in the order in which each is the nearest one to ``start`` and those before it."""
+def nearest_first(problem: Problem, samples: np.ndarray, start: np.ndarray, stop: StoppingRule) -> np.ndarray:
+    """The samples in the order in which each is the nearest one to ``start`` and those before it.
+
+    If time or Ctrl-C ends ``stop`` on the way, the samples that are left come last, as they came.
+    """
     gram = problem.space.gram()
     distance = np.full(len(samples), np.inf)
-
-    def include(sample: int) -> None:
-        np.minimum(distance, gram.squared_distances(sample)[samples], out=distance)
-
-    for sample in start:
-        include(sample)
-    order = np.empty(len(samples), dtype=int)
+    order: list[int] = []
     taken = np.zeros(len(samples), dtype=bool)
-    for step in range(len(samples)):
-        order[step] = np.argmin(np.where(taken, np.inf, distance))
-        taken[order[step]] = True
-        include(samples[order[step]])
-    return samples[order]
+    with stop.nested() as rule:
+        for sample in start:
+            np.minimum(distance, gram.squared_distances(sample)[samples], out=distance)
+            rule.count(1, {})
+            if not rule.running:
+                break
+        while rule.running and len(order) < len(samples):
+            nearest = int(np.argmin(np.where(taken, np.inf, distance)))
+            taken[nearest] = True
+            order.append(nearest)
+            np.minimum(distance, gram.squared_distances(samples[nearest])[samples], out=distance)
+            rule.count(1, {})
+    return samples[np.r_[np.array(order, dtype=int), np.flatnonzero(~taken)]]
 
 
 class _Evolution:
@@ -132,9 +136,13 @@ class _Evolution:
     ):
         self.problem, self.solver, self.stop, self.rng = problem, solver, stop, rng
         self.labeled = problem.labeled_samples
-        self.supervised = SMO(solver.tol, max_time=solver.max_time).solve(problem.labeled_only())
+        self.supervised = solve_supervised(problem, solver.tol, stop.time_left)
+        if self.supervised.ended_early:
+            stop.end(self.supervised.status)
         self.moves = LabelMoves(problem)
-        self.order = nearest_first(problem, self.moves.samples, self.labeled)
+        self.order = self.moves.samples
+        if stop.running:
+            self.order = nearest_first(problem, self.moves.samples, self.labeled, stop)
         self.start = None if start is None else start.labels[self.order]
         scores = self.supervised.scores
         surest = scores[self.order[np.abs(scores[self.order]).argmax()]]
@@ -149,8 +157,6 @@ class _Evolution:
 
     def run(self) -> None:
         """Stage after stage, until all samples are in the working set."""
-        if self.supervised.ended_early:
-            self.stop.end(self.supervised.status)
         size = max(MIN_STAGE_SIZE, -(-len(self.order) // N_STAGES))
         while self.stop.running and self.n_working < len(self.order):
             self._grow(min(self.n_working + size, len(self.order)))
@@ -262,20 +268,28 @@ class _Evolution:
         }
         self.stop.log_iteration(row)
 
+    def _switch(self, start: Solution | None) -> None:
+        """Pair switching in the time left; an early end of it is one of the search."""
+        found = PairSwitching(self.solver.tol, max_time=self.stop.time_left).solve(self.problem, start)
+        self.stop.offer(found.objective, found)
+        if found.ended_early:
+            self.stop.end(found.status)
+
     def solution(self) -> Solution:
         """The best labeling of all samples, improved by pair switching."""
-        labels = solve_supervised(self.problem, self.solver.tol, None).labels.copy()
+        labels = self.supervised.labels.copy()
         if self.individuals and len(self.individuals[0].y) == len(self.labeled) + len(self.order):
             labels[self.order] = self.individuals[0].y[len(self.labeled) :]
         starts = [labels]
         if self.start is not None:
             starts.append(labels.copy())
             starts[1][self.order] = self.start
-        switching = PairSwitching(self.solver.tol, max_time=self.stop.time_left)
-        found = [switching.solve(self.problem, replace(self.supervised, labels=one)) for one in starts]
-        if self.stop.status is None:
-            found.append(switching.solve(self.problem))  # from its own start switching is sometimes better
-        best = min(found, key=lambda one: one.objective)
+        for one in starts:
+            self._switch(replace(self.supervised, labels=one))
+        if self.stop.running:
+            self._switch(None)  # from its own start switching is sometimes better
+        assert self.stop.best is not None
+        best = self.stop.best[1]
         n_support = np.count_nonzero(best.multipliers)
         row = {
             "step": len(self.stop.trace),

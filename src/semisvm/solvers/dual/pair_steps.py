@@ -175,7 +175,10 @@ def pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, max_ste
             return steps, violation, i
         row_i = kernel_row(K, slot, V, i)
         tail_i = V[:, i]
+        down_i = down[i]
+        down[i] = np.inf  # i is no partner of itself: in rounding, a step of no curvature would look best
         j, violation = best_partner(row_i, tail_i, diagonal, f, down, i, top)
+        down[i] = down_i
         if violation <= tol or j < 0 or steps == max_steps:
             return steps, violation, -1
         if j < m and slot[j] < 0:

@@ -21,7 +21,7 @@ from ...losses import Hinge, SquaredHinge, SymmetricHinge, SymmetricSquaredHinge
 from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import LOOSE, Accepts, Callback, Solver, StoppingRule
-from .fixed_labels import LabelMoves, Trainer, evaluate, solve_supervised
+from .fixed_labels import LabelMoves, Trainer, evaluate, evaluate_all_samples, solve_supervised
 
 FIRST_LEVEL, LEVEL_FACTOR = 1e-5, 2.0
 MIN_GAIN = 1e-9  # of the costs of the samples that change: a smaller gain is rounding error
@@ -50,7 +50,7 @@ class PairSwitching(Solver):
     max_iter: int = 100_000
 
     accepts: ClassVar[Accepts] = Accepts(
-        (Hinge, SquaredHinge), (SymmetricHinge, SymmetricSquaredHinge), (Free, Count), space="gram"
+        (Hinge, SquaredHinge), (SymmetricHinge, SymmetricSquaredHinge), (Free, Count), space="gram", at_labels=True
     )
 
     def solve(
@@ -60,9 +60,11 @@ class PairSwitching(Solver):
         stop = StoppingRule(self.max_iter, self.max_time, callback)
         first = start
         if first is None or not len(problem.searched):
-            first = solve_supervised(problem, self.tol, self.max_time)
-            if first.ended_early or not len(problem.searched):
+            first = solve_supervised(problem, self.tol, stop.time_left)
+            if not len(problem.searched):
                 return first
+            if first.ended_early:
+                return evaluate_all_samples(problem, first)
         search = _Search(problem, first, self.tol, stop)
         with stop:
             if start is None:

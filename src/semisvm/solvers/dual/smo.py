@@ -2,7 +2,8 @@
 
 SVM, ramp loss and CCCP differ in the bounds and in the start alone. Order of calls in ``solve_dual``: start from any
 point; project it onto the constraints; pair steps until no coordinate violates the optimality conditions by more than
-tol; at the end solve the linear system of the free coordinates, so that small problems are exact to the last digits.
+tol, or change nothing any more because tol is below what the arithmetic can reach; at the end solve the linear system
+of the free coordinates, so that small problems are exact to the last digits.
 The pair steps run
 
 - on the block of all samples whose coordinates can move, if the memory rule lets the kernel matrix be held; samples
@@ -32,6 +33,7 @@ FIRST_ACTIVE = 8192  # samples of the first active set
 MAX_ACTIVE = 16384  # samples of a later one: 1 GiB of float32
 N_FETCHED = 128  # kernel rows computed at once where one is missing
 MAX_PAIR_STEPS = 10_000_000
+PERIOD = 1000  # pair steps between two looks at the limits
 POLISHED = 300  # free coordinates up to which their linear system is solved at the end
 ROUNDING = 1e-13  # a sum this small beside its terms is zero
 SHRINK = 0.7  # shrink the block when this share of it is left
@@ -162,14 +164,14 @@ def solve_dual(
     stop = stop or StoppingRule(MAX_PAIR_STEPS)
     with stop:
         _run_pair_steps(iterate, tol, stop, whole_matrix)
-        if polish and stop.status == "converged" and dual.gram.dtype == np.float64:
+        if polish and stop.status in ("converged", "stalled") and dual.gram.dtype == np.float64:
             _polish(iterate)
     if stop.interrupted:
         iterate = _Iterate(dual, iterate.a)
     top, bottom, multiplier, n_free = summarize(iterate.a, iterate.f, *iterate.pieces)
     if not n_free:
         multiplier = 0.5 * (top + bottom) if np.isfinite(top + bottom) else 0.0
-    status = stop.status or "converged"
+    status = "interrupted" if stop.interrupted else stop.status or "converged"  # Ctrl-C is heard while polishing, too
     return DualPoint(iterate.a, iterate.f, multiplier, max(top - bottom, 0.0), stop.n_iter, status)
 
 
@@ -220,7 +222,7 @@ def _steps_on_cache(iterate: _Iterate, cache: RowCache, tol: float, stop: Stoppi
     n = iterate.dual.gram.n
     up, down = iterate.slopes()
     while True:
-        period = int(min(1000, stop.max_iter - stop.n_iter))
+        period, before = int(min(PERIOD, stop.max_iter - stop.n_iter)), iterate.a.copy()
         steps, violation, missing = pair_steps(
             cache.values, cache.slot, iterate.V, iterate.diagonal, iterate.ridge, iterate.pieces,
             iterate.a, iterate.f, up, down, tol, period,
@@ -228,6 +230,8 @@ def _steps_on_cache(iterate: _Iterate, cache: RowCache, tol: float, stop: Stoppi
         if missing >= 0:
             cache.slots(_rows_to_fetch(missing, (up - iterate.f)[:n], (down - iterate.f)[:n], cache))
         stop.count(steps, {"pair_steps": stop.n_iter + steps, "violation": float(violation)})
+        if steps >= PERIOD and _is_unchanged(before, iterate.a):
+            stop.end("stalled")
         if not stop.running or (missing < 0 and (violation <= tol or steps < period)):
             return
 
@@ -260,10 +264,12 @@ def _steps_on_block(iterate: _Iterate, K: np.ndarray, active: np.ndarray, tol: f
         set_all_slopes(a, *pieces, up, down)
         shrunk = False
         while not shrunk:
-            period = int(min(max(1000, len(active) // 2), stop.max_iter - stop.n_iter))
+            period, before = int(min(max(PERIOD, len(active) // 2), stop.max_iter - stop.n_iter)), a.copy()
             steps, violation, _ = pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, period)
             iterate.a[here], iterate.f[here] = a, f
             stop.count(steps, {"pair_steps": stop.n_iter + steps, "violation": float(violation)})
+            if steps >= PERIOD and _is_unchanged(before, a):
+                stop.end("stalled")
             if not stop.running or violation <= tol or steps < period:
                 if len(active) < n:
                     others = np.setdiff1d(np.arange(n), active, assume_unique=True)
@@ -275,6 +281,11 @@ def _steps_on_block(iterate: _Iterate, K: np.ndarray, active: np.ndarray, tol: f
             shrunk = can_move.mean() < SHRINK
         left = np.flatnonzero(can_move)
         active, K = active[left], submatrix(K, left, left)
+
+
+def _is_unchanged(before: np.ndarray, a: np.ndarray) -> bool:
+    """Whether many pair steps were lost in rounding: tol is below what the arithmetic can reach."""
+    return bool(np.abs(a - before).max() <= np.finfo(np.float64).eps * np.abs(a).max())
 
 
 def _polish(iterate: _Iterate) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ...balance import Count, Free, positive_band
 from ...losses import SquaredHinge, SymmetricSquaredHinge
-from ...problem import Problem, objective
+from ...problem import Problem
 from ...solution import Solution, with_gap
 from ...spaces import memory_limit
 from ..base import Accepts, Callback, Solver, StoppingRule
@@ -35,7 +35,8 @@ from .tree import MARGIN_TOL, Tree, dive, explore, new_tree
 
 BOUND_ROUNDING = 1e-9  # of a bound: rounding error allowed in it
 GAP_ROUNDING = 1e-8  # of the objective: the same in the gap, which has that of the final SVM as well
-FIRST_CHUNK = 200  # nodes explored before limits and callback are checked for the first time
+FIRST_CHUNK = 200  # nodes explored before limits and callback are checked for the first time, at most
+PIVOTS_PER_NODE = 10  # a guess, for the size of the first chunk
 CHUNK_WORK = 2e8  # multiplications between two such checks: about a fifth of a second
 MAX_DIVES, DIVE_WORK = 40, 3e8  # dives before the search: each takes about the cube of the number of samples
 DIVE_SPREAD = 0.3  # standard deviation of the logarithms of the factors by which dives differ from each other
@@ -85,21 +86,32 @@ class BranchBound(Solver):
         """The best labels found, and a lower bound."""
         first = PairSwitching(SWITCHING_TOL, max_time=stop.time_left).solve(problem, start)
         n_bytes = 3 * 8 * problem.space.gram().n ** 2  # of the kernel values, M and S
-        if first.ended_early or n_bytes > memory_limit():
-            return _without_search(problem, first)
-        search = _TreeSearch(problem, first, self.tol, stop)
+        search: _TreeSearch | None = None
+        if first.ended_early:
+            stop.end(first.status)
+        elif n_bytes > memory_limit():
+            stop.end("max_iter")
+        elif not stop.has_time_for(len(problem.labeled_samples) * _order(problem) ** 2):  # the first bound
+            stop.end("max_time")
         with stop:
-            search.run(np.random.default_rng(rng))
-        return search.solution(), search.lower_bound()
+            if stop.running:
+                search = _TreeSearch(problem, first, self.tol, stop)
+                search.run(np.random.default_rng(rng))
+        if search is None:
+            return _without_search(problem, first, stop)
+        return search.solution(self.max_time), search.lower_bound()
 
 
-def _without_search(problem: Problem, first: Solution) -> tuple[Solution, float]:
-    """The labels of pair switching, with the bound of the labeled samples."""
-    bound = solve_supervised(problem, SUPERVISED_TOL, None).certificate.lower_bound or 0.0
-    value = objective(problem, first.coef, first.intercept, first.labels)
-    row = {"step": 0, "objective": value, "bound": bound, "nodes": 0, "pivots": 0}
-    status = first.status if first.ended_early else "max_iter"
-    return replace(first, objective=value, status=status, trace=[row]), bound
+def _order(problem: Problem) -> int:
+    """Number of samples in the tableau."""
+    return len(problem.labeled_samples) + len(problem.searched)
+
+
+def _without_search(problem: Problem, first: Solution, stop: StoppingRule) -> tuple[Solution, float]:
+    """The labels of pair switching, with the bound of the labeled samples that is found in the time left."""
+    bound = max(solve_supervised(problem, SUPERVISED_TOL, stop.time_left).certificate.lower_bound or 0.0, 0.0)
+    row = {"step": 0, "objective": first.objective, "bound": bound, "nodes": 0, "pivots": 0}
+    return replace(first, status=str(stop.status), trace=[row]), bound
 
 
 class _TreeSearch:
@@ -129,7 +141,7 @@ class _TreeSearch:
         """Dives, then nodes, a chunk at a time."""
         self._dive(rng)
         self._log(0)
-        chunk = FIRST_CHUNK
+        chunk = int(np.clip(CHUNK_WORK / (PIVOTS_PER_NODE * len(self.tableau.M) ** 2), 1, FIRST_CHUNK))
         while self.stop.running:
             n_nodes = int(min(chunk, self.stop.max_iter - self.stop.n_iter))
             incumbent, n_pivots = self.tree.incumbent[0], self.tableau.n_pivots[1]
@@ -144,7 +156,7 @@ class _TreeSearch:
         """A few dives, each improved by pair switching: the smaller the incumbent, the more is pruned."""
         trial = self.tree._replace(incumbent=np.array([np.inf]), incumbent_y=self.tree.incumbent_y.copy())
         for number in range(int(np.clip(DIVE_WORK / len(self.tableau.M) ** 3, 1, MAX_DIVES))):
-            if not self.stop.running or self.stop.time_is_over:
+            if not self.stop.running or not self.stop.has_time_for(len(self.tableau.M) ** 3):
                 return
             factors = np.empty(len(self.samples))
             factors[self.order] = np.exp((DIVE_SPREAD if number else 0.0) * rng.normal(size=len(factors)))
@@ -189,12 +201,14 @@ class _TreeSearch:
         self.stop.trace.append(row)
         self.stop.count(n_nodes, row, converged=self.none_left)
 
-    def solution(self) -> Solution:
-        """The SVM of the incumbent."""
+    def solution(self, max_time: float | None) -> Solution:
+        """The SVM of the incumbent, which may take ``max_time`` on its own: without it labels have no f."""
         y = self.problem.signs.copy()
         y[self.samples] = self.tree.incumbent_y
-        trainer = Trainer(self.problem, StoppingRule())
+        rule = StoppingRule(max_time=max_time)
+        trainer = Trainer(self.problem, rule)
         trainer.train(y, None, FINAL_TOL, polish=True)
         trace = self.stop.trace or [self._row(0)]  # none yet if Ctrl-C ended the dives
-        solution = evaluate(self.problem, trainer, y, str(self.stop.status), FINAL_TOL, trace)
+        status = rule.status if rule.status and self.stop.status == "converged" else self.stop.status
+        solution = evaluate(self.problem, trainer, y, str(status), FINAL_TOL, trace)
         return replace(solution, details={"nodes": float(self.stop.n_iter)})

@@ -35,12 +35,14 @@ from ..dual import kernel_block, solve_dual
 from ..dual.dual_problem import build_dual
 
 TINY = 1e-12
+MAX_COST = 1e100
 FASTMATH = {"contract", "arcp", "nsz"}
 N_BISECTIONS = 60
 FIRST_CHECK, MAX_INTERVAL = 10, 40  # sweeps before the first check of the bound; later intervals double up to this
 MAX_IDLE = 5  # checks without a change of value and bound after which sweeps end
 INERTIA = 0.5  # share of its old direction in a new vector: with 0 samples oscillate, with 1 they converge slowly
 NOISE, COLLINEAR = 0.1, 1e-3  # random parts added to vectors that are this close to one line, which sweeps never leave
+EIGENVALUE_SPEEDUP = 2.0  # how much faster LAPACK finds the two eigenvalues of a bound than n^3 plain multiplications
 SVM_TOL, SVM_MAX_STEPS = 1e-5, 1_000_000  # tolerance and pair steps of an SVM
 
 
@@ -158,6 +160,11 @@ class Relaxation:
         K = kernel_block(problem, self.samples)
         self.K = K + 1.0 if problem.intercept == "regularized" else K
         self.cost, self.signs = problem.cost[self.samples], problem.signs[self.samples]
+        if self.cost.sum() > MAX_COST:
+            raise ValueError(
+                f"costs that sum to {self.cost.sum():.3g} are too large for the semidefinite relaxation, where "
+                f"squared multipliers would overflow; their sum may be at most {MAX_COST:g}. Lower C."
+            )
         weights = problem.weights_of(searched)
         self.weights = np.r_[np.zeros(self.n_labeled), weights]
         low, high = positive_band(problem.balance, weights, first.labels[searched])
@@ -198,7 +205,7 @@ class Relaxation:
         max_sweeps : int
             Largest number of sweeps of this call.
         stop : StoppingRule
-            What ends the sweeps early.
+            What ends the sweeps early, also where the time left is too short for the eigenvalues of a bound.
 
         Returns
         -------
@@ -216,11 +223,16 @@ class Relaxation:
                     continue
                 next_check += min(next_check, MAX_INTERVAL)
                 self.train(stop)
-                value, bound = self.value(), max(self.bound(), self.labeled_bound)
+                value, bound = self.value(), self.labeled_bound
+                if stop.has_time_for(len(self.a) ** 3 / EIGENVALUE_SPEEDUP):
+                    bound = max(self.bound(), bound)
+                else:
+                    rule.end("max_time")
                 progress.add(value, bound, tol)
                 converged = value - bound <= tol * abs(value) or step == 0.0 or progress.n_idle >= MAX_IDLE
                 row = {"objective": value, "bound": bound, "sweeps": n_sweeps, "balance_dual": self.balance_dual}
-                stop.log_iteration(row, converged and self.balance_dual == 0.0 and self.balance_is_met(tol))
+                is_solution = rule.running and converged and self.balance_dual == 0.0 and self.balance_is_met(tol)
+                stop.log_iteration(row, is_solution)
                 rule.count(n_sweeps - rule.n_iter, row, converged)
                 if rule.running and stop.running and progress.n_idle and self._is_collinear():
                     self._add_noise(NOISE)

@@ -19,11 +19,11 @@ from scipy import optimize
 from ..._threads import single_blas_thread
 from ...balance import Count, Free, labels_in_band
 from ...losses import Hinge, SymmetricHinge
-from ...problem import Problem, objective
+from ...problem import Problem
 from ...solution import Solution, with_gap
 from ...spaces import memory_limit
 from ..base import Accepts, Callback, Solver, StoppingRule
-from ..dual import PairSwitching, solve_supervised
+from ..dual import PairSwitching, evaluate_all_samples, solve_supervised
 from .mixing import Relaxation
 
 N_HYPERPLANES = 10
@@ -70,14 +70,14 @@ class LowRankRelaxation(Solver):
         if not len(problem.searched):
             return with_gap(first, bound)
         if first.ended_early:
-            value = objective(problem, first.coef, first.intercept, first.labels)
-            return with_gap(replace(first, objective=value), bound)
+            return with_gap(evaluate_all_samples(problem, first), bound)
         _check_memory(len(problem.signs))
-        relaxed = Relaxation(problem, first, np.random.default_rng(rng))
+        relaxed: Relaxation | None = None
         with stop, single_blas_thread:
+            relaxed = Relaxation(problem, first, np.random.default_rng(rng))
             self._solve_relaxation(relaxed, stop)
         bound = max((row["bound"] for row in stop.trace), default=bound)
-        solution = _round(problem, relaxed, first, start, stop)
+        solution = _round(problem, _candidates(problem, relaxed, first, start), first, stop)
         trace = [*stop.trace, {"step": len(stop.trace), "objective": solution.objective, "bound": bound}]
         solution = replace(solution, status=str(stop.status), trace=trace, n_iter=len(trace))
         return with_gap(solution, bound)  # without a tolerance: the relaxation may be loose
@@ -111,31 +111,48 @@ class LowRankRelaxation(Solver):
         stop.end("converged")
 
 
-def _round(
-    problem: Problem, relaxed: Relaxation, first: Solution, start: Solution | None, stop: StoppingRule
-) -> Solution:
-    """The best of pair switching from labels along e, by supervised scores, of random hyperplanes and those given."""
-    samples, V = relaxed.samples[relaxed.n_labeled :], relaxed.V[relaxed.n_labeled :]
-    candidates = [V[:, 0], first.scores[samples]]
+def _candidates(
+    problem: Problem, relaxed: Relaxation | None, first: Solution, start: Solution | None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Samples and scores whose ranks are labels: along e, supervised ones, those given, and of random hyperplanes.
+
+    Without a relaxation, which Ctrl-C may have prevented, there are neither the first nor the last.
+    """
+    samples = problem.searched if relaxed is None else relaxed.samples[relaxed.n_labeled :]
+    scores = [first.scores[samples]]
     if start is not None:
-        candidates.append(start.labels[samples])
-    for _ in range(N_HYPERPLANES):
-        normal = relaxed.side * relaxed.rng.normal(size=(V.shape[1],))
-        normal[0] = abs(normal[0])  # labeled samples stay on their side
-        candidates.append(V @ normal)
-    for candidate in candidates:
+        scores.append(start.labels[samples])
+    if relaxed is not None:
+        V = relaxed.V[relaxed.n_labeled :]
+        normals = relaxed.side * relaxed.rng.normal(size=(N_HYPERPLANES, V.shape[1]))
+        normals[:, 0] = np.abs(normals[:, 0])  # labeled samples stay on their side
+        scores = [V[:, 0], *scores, *(V @ normal for normal in normals)]
+    return [(samples, one) for one in scores]
+
+
+def _round(
+    problem: Problem, candidates: list[tuple[np.ndarray, np.ndarray]], first: Solution, stop: StoppingRule
+) -> Solution:
+    """The best of pair switching from the labels of the candidates; an early end is one of ``stop``."""
+    for samples, scores in candidates:
+        if stop.best is not None and (stop.time_is_over or stop.status == "interrupted"):
+            _end_early(stop, "max_time")
+            break
         labels = first.labels.copy()
-        labels[samples] = labels_in_band(candidate, problem.weights_of(samples), problem.balance)
+        labels[samples] = labels_in_band(scores, problem.weights_of(samples), problem.balance)
         solver = PairSwitching(SWITCHING_TOL, max_time=stop.time_left)
         found = solver.solve(problem, replace(first, labels=labels))
         stop.offer(found.objective, found)
-        if found.status == "interrupted":
-            stop.status = "interrupted"  # also where the sweeps have converged
-            break
-        if stop.time_is_over:
-            break
+        if found.ended_early:
+            _end_early(stop, found.status)
     assert stop.best is not None
     return stop.best[1]
+
+
+def _end_early(stop: StoppingRule, status: str) -> None:
+    """End a rule early, also where the sweeps have converged; the first reason counts, but for Ctrl-C."""
+    if status == "interrupted" or stop.status in (None, "converged"):
+        stop.status = status
 
 
 def _check_memory(n: int) -> None:

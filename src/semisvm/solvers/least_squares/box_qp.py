@@ -3,7 +3,8 @@
     minimize  1/2 x'Px + q'x      subject to  low <= x <= high,  P positive semidefinite
 
 Coordinates at a bound whose gradient keeps them there are fixed; the others take a Newton step, projected onto the box.
-Where the projected step does not decrease the objective enough, steps end at the first bound instead.
+Where the projected step does not decrease the objective enough, steps end at the first bound instead, until a projected
+one does.
 
 References
 ----------
@@ -49,9 +50,8 @@ def solve_box_qp(P: np.ndarray, q: np.ndarray, x: np.ndarray, low: float = -1.0,
             break
         step = _newton_step(P, gradient, ~fixed, ridge)
         trial = np.clip(x + step, low, high)
-        d = trial - x
-        if gradient @ d + 0.5 * d @ (P @ d) >= 0.25 * min(gradient @ d, 0.0):
-            trial = _minimize_on_face(P, gradient, x, step, fixed, ridge, (low, high))
+        if not _decreases_enough(P, gradient, trial - x):
+            trial = _step_to_bounds(P, gradient, x, step, fixed, ridge, (low, high))
         if np.array_equal(trial, x):
             break
         x = trial
@@ -68,7 +68,13 @@ def _newton_step(P: np.ndarray, gradient: np.ndarray, free: np.ndarray, ridge: f
     return step
 
 
-def _minimize_on_face(
+def _decreases_enough(P: np.ndarray, gradient: np.ndarray, d: np.ndarray) -> bool:
+    """Whether a step d decreases the objective by a fair share of what the gradient promises."""
+    slope = float(gradient @ d)
+    return slope + 0.5 * float(d @ (P @ d)) < 0.25 * min(slope, 0.0)
+
+
+def _step_to_bounds(
     P: np.ndarray,
     gradient: np.ndarray,
     x: np.ndarray,
@@ -77,7 +83,7 @@ def _minimize_on_face(
     ridge: float,
     box: tuple[float, float],
 ) -> np.ndarray:
-    """Newton steps up to the first bound, which is then fixed, until a full one is taken: always a decrease."""
+    """Newton steps up to the first bound, which is then fixed, until a full or a projected one is taken: a decrease."""
     low, high = box
     fixed = fixed.copy()
     while True:
@@ -92,6 +98,9 @@ def _minimize_on_face(
         if length == 1.0 or fixed.all():
             return x
         step = _newton_step(P, gradient, ~fixed, ridge)
+        trial = np.clip(x + step, low, high)
+        if _decreases_enough(P, gradient, trial - x):
+            return trial
 
 
 def box_lower_bound(value: float, gradient: np.ndarray, x: np.ndarray, low: float = -1.0, high: float = 1.0) -> float:

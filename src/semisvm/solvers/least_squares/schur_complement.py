@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 from ...problem import Problem
 from ...spaces import Features, submatrix
@@ -70,7 +70,10 @@ class DenseComplement(SchurComplement):
         if problem.intercept is True:
             A = np.block([[A, np.ones((m, 1))], [np.ones((1, m)), np.zeros((1, 1))]])
             B = np.vstack([B, np.ones((1, len(searched)))])
-        C -= B.T @ linalg.solve(A, B, assume_a="sym")
+        _, _, solved, failed = lapack.dsysv(A, B)  # linalg.solve would warn in its own words
+        if failed or not np.isfinite(solved).all():
+            raise ValueError("the kernel matrix of the labeled samples cannot be factorized; scale X or lower C.")
+        C -= B.T @ solved
         self._C = C
 
     def diagonal(self) -> np.ndarray:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -79,8 +79,16 @@ def run_batched(
         except StopIteration as end:
             results[number] = end.value
 
+    def interrupt() -> bool:
+        """Throw Ctrl-C into the coroutines; False if one of them has not caught it and has no result."""
+        for number in list(pending):
+            resume(number, coroutines[number].throw, KeyboardInterrupt())
+        return len(results) + len(pending) == len(coroutines)
+
     for number, coroutine in enumerate(coroutines):
         resume(number, next, coroutine)
+    if any(was_interrupted(result) for result in results.values()):
+        interrupt()
     while pending:
         method = next(name for name in ORDER if any(request.method == name for request in pending.values()))
         numbers = [number for number, request in pending.items() if request.method == method]
@@ -91,9 +99,7 @@ def run_batched(
                 if number in results and was_interrupted(results[number]):
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
-            for number in list(pending):
-                resume(number, coroutines[number].throw, KeyboardInterrupt())
-            if len(results) + len(pending) < len(coroutines):  # one of them has not caught it and has no result
+            if not interrupt():
                 raise
     return [results[number] for number in range(len(coroutines))]
 
@@ -162,12 +168,14 @@ class BatchSolver(Solver):
         """Solve several problems in one space of features in one pass over the data."""
         results: dict[int, Solution] = {}
         coroutines: dict[int, Coroutine[Solution]] = {}
+        limit = StoppingRule(max_time=self.max_time)
         for number, (problem, callback) in enumerate(zip(problems, callbacks)):
             takes = len(problem.searched) > 0 or self.supervised_on_features
             if takes and isinstance(problem.space, Features):
                 coroutines[number] = self.coroutine(problem, self.stopping_rule(callback))
             else:
-                results[number] = self.solve_supervised(problem, callback)
+                one = replace(self, max_time=limit.time_share(len(problems) - number))
+                results[number] = one.solve_supervised(problem, callback)
         if coroutines:
             space = problems[0].space
             assert isinstance(space, Features)

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..base import StoppingRule
 from .batch import Coroutine
 from .operator import PrimalOperator
 
@@ -42,12 +43,14 @@ def conjugate_gradient(
     gradient: np.ndarray,
     preconditioner: Preconditioner,
     relative_tol: float,
+    stop: StoppingRule,
     radius: float = np.inf,
 ) -> Coroutine[tuple[np.ndarray, float]]:
     """Minimize g's + 1/2 s'H s, H = N + A' diag(curvature) A, over steps s of at most ``radius``.
 
-    The iterations end at a residual of ``relative_tol`` times the first, at the boundary of the trust region, or in a
-    direction that is not of positive curvature, which is followed to the boundary if there is one. Steps are measured
+    The iterations end at a residual of ``relative_tol`` times the first, at the boundary of the trust region, at the
+    deadline of ``stop``, or in a direction that is not of positive curvature, which is followed to the boundary if
+    there is one. Steps are measured
     in the norm ||s||_M of the preconditioner, residuals in ||r||_{M^-1}, without a trust region in the Euclidean norm.
 
     Returns
@@ -75,7 +78,7 @@ def conjugate_gradient(
         step_norm2 += 2.0 * t * cross + t * t * direction_norm2
         solved = preconditioner.solve(residual)
         new_square = float(residual @ solved)
-        if (float(residual @ residual) if euclidean else new_square) <= goal:
+        if (float(residual @ residual) if euclidean else new_square) <= goal or stop.time_is_over:
             break
         ratio = new_square / square
         direction, square = solved + ratio * direction, new_square

@@ -8,7 +8,9 @@ e = (y f - 1) / (gamma^1/2 |x|) and a = 1 + gamma s |x|^2,
     gaussian   a^-1/2 exp(-s f^2/a)
 
 and a constant. At gamma_0 = (2 s lam)^(2/3) / s, lam the largest eigenvalue of sum c x x'/|x|^3 over the unlabeled
-samples, the whole is convex; eleven levels lead by a constant factor to gamma_end = 1/(10 s max |x|^2).
+samples, the whole is convex; eleven levels lead by a constant factor to gamma_end = 1/(10 s max |x|^2). The maximum is
+over the unlabeled samples, but at least half of that over the labeled ones: unlabeled samples that coincide have norm 0
+after centering, and the hinge has to be sharp at the end all the same.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from .batch import run_batched
 from .operator import PrimalOperator
 from .smooth_path import N_LEVELS, SmoothPath, by_label
 from .trust_region import SmoothObjective
+
+NARROW = 1e-150  # width of the smoothing at a sample of norm 0: margins divided by it do not overflow
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ def _gaussian_scale(problem: Problem) -> float:
 
 def smoothing(problem: Problem, norms: np.ndarray) -> list[float]:
     """gamma of the levels."""
-    scale, largest = _gaussian_scale(problem), float(norms[problem.searched].max())
+    scale = _gaussian_scale(problem)
+    largest = float(max(norms[problem.searched].max(), 0.5 * norms[problem.labeled_samples].max(initial=0.0)))
     last = 1.0 / (10.0 * scale * max(largest**2, 1e-300))
     first = (2.0 * scale * largest_eigenvalue(problem, norms)) ** (2.0 / 3.0) / scale
     return [float(gamma) for gamma in np.geomspace(max(first, 10.0 * last), last, N_LEVELS)]
@@ -84,12 +89,12 @@ def largest_eigenvalue(problem: Problem, norms: np.ndarray) -> float:
         (out,) = run_batched(operator.design, [operator.adjoint(weights * image)])
         return out[:size]
 
+    if not weights.any():
+        return 0.0
     if size <= 2:
         return float(np.linalg.eigvalsh(np.column_stack([product(unit) for unit in np.eye(size)]))[-1])
     matrix = LinearOperator((size, size), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
-    if not weights.any():
-        return 0.0
-    start = np.full(size, size**-0.5)
+    start = np.random.default_rng(0).normal(size=size)  # a fixed direction may be orthogonal to all samples
     largest = eigsh(matrix, 1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
     return 1.001 * float(largest)  # a little above, so that the first level is convex in spite of Lanczos' tolerance
 
@@ -98,7 +103,7 @@ def smoothed_losses(problem: Problem, norms: np.ndarray, gamma: float) -> Smooth
     """The losses of a problem, smoothed."""
     known = problem.is_labeled
     signs, cost = problem.signs[known], problem.cost[known]
-    width = np.sqrt(gamma) * np.maximum(norms[known], np.finfo(float).tiny)
+    width = np.maximum(np.sqrt(gamma) * norms[known], NARROW)
     s, rest = _gaussian_scale(problem), problem.cost[~known]
     a = 1.0 + gamma * s * norms[~known] ** 2
 

@@ -98,7 +98,7 @@ def minimize(
     tol : float
         Gradient at which to end, relative to (||gradient of the losses at 0|| + ||theta||).
     stop : StoppingRule
-        Its deadline is checked before every step.
+        Its deadline is checked in every step.
     """
     theta, f, violation = start.theta, start.f, np.inf
     scale = yield from operator.gradient_scale(derivatives(operator.zero().f, *costs)[0])
@@ -110,7 +110,7 @@ def minimize(
             break
         relative_tol = max(min(0.1, np.sqrt(violation)), 0.5 * tol / violation)
         preconditioner = Jacobi((yield from operator.hessian_diagonal(curvature)))
-        step, _ = yield from conjugate_gradient(operator, curvature, gradient, preconditioner, relative_tol)
+        step, _ = yield from conjugate_gradient(operator, curvature, gradient, preconditioner, relative_tol, stop)
         z = yield from operator.product(step)
         slope, norm_curvature = step @ operator.norm_gradient(theta), step @ operator.norm_product(step)
         t = exact_step(f, z, *costs, slope, norm_curvature)

@@ -151,10 +151,12 @@ class PrimalOperator:
         return Solution(w, b, f, labels, value, certificate, status, n_iter, multipliers, dual, stop.trace)
 
     def sample_norms(self) -> np.ndarray:
-        """Norms of the samples, centered ones with a mean balance."""
+        """Norms of the samples, centered ones with a mean balance; 0 where they are a rounding error."""
         squares = self.design.squared_norms()
         if self.mean is not None:
-            squares = squares - 2.0 * self.design.product(self.mean) + self.mean @ self.mean
+            terms = squares + self.mean @ self.mean
+            squares = terms - 2.0 * self.design.product(self.mean)
+            squares[squares <= 8.0 * np.finfo(float).eps * terms] = 0.0
         return np.sqrt(np.maximum(squares, 0.0))
 
     # ---------------------------------------------------------------- products with the data

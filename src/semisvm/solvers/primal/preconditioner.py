@@ -16,6 +16,7 @@ from .batch import Coroutine, Request
 from .operator import PrimalOperator
 
 MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them M is diagonal
+FLAT = 1e-150  # a curvature whose inverse leads to overflow
 NEGLIGIBLE = 1e-8  # of the largest curvature
 
 
@@ -26,7 +27,9 @@ class Woodbury:
         self._diagonal = 1.0 + squares
         if operator.has_b:
             total = curvature.sum()
-            rest = max(total - curvature[samples].sum(), 1e-3 * total, np.finfo(float).tiny)
+            rest = max(total - curvature[samples].sum(), 1e-3 * total)
+            if rest < FLAT:  # the losses do not say how far to move b: as far as a step of one in w moves f
+                rest = 1.0 / max(operator.design.max_norm**2, FLAT)
             self._diagonal = np.append(self._diagonal, rest + (operator.intercept == "regularized"))
         self._h = curvature[samples]
         if not len(samples):

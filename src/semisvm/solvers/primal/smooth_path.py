@@ -46,12 +46,12 @@ class SmoothPath(BatchSolver):
     def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
         """Minimize level after level from w = 0; the end is evaluated with the problem's own objective."""
         operator = PrimalOperator(problem)
-        levels = self.levels(problem)
-        last = levels[-1][1]
+        levels: list[tuple[float, SmoothObjective]] = []
         iterate, labels = operator.zero(), np.zeros(len(problem.signs))
         with stop:
+            levels = self.levels(problem)
             for number, losses in levels:
-                is_last = losses is last
+                is_last = losses is levels[-1][1]
                 tol = self.tol if is_last else LOOSE * self.tol
                 iterate = yield from minimize(operator, losses, iterate, tol, self.max_iter, stop)
                 solved = iterate.violation <= tol
@@ -72,4 +72,5 @@ class SmoothPath(BatchSolver):
         certificate = Certificate("none", np.finfo(float).max)
         if np.isfinite(iterate.violation):
             certificate = Certificate("stationary", iterate.violation, tol=self.tol)
-        return operator.solution(iterate, problem.signs, last.gradient, certificate, stop)
+        gradient = levels[-1][1].gradient if levels else np.zeros_like  # Ctrl-C before the first level: w = 0
+        return operator.solution(iterate, problem.signs, gradient, certificate, stop)

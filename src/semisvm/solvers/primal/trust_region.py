@@ -52,7 +52,7 @@ def minimize(
     max_steps : int
         Largest number of Newton steps.
     stop : StoppingRule
-        Its deadline is checked before every step.
+        Its deadline is checked in every step.
     """
     theta, f = start.theta, start.f
     scale = yield from operator.gradient_scale(objective.gradient(operator.zero().f))
@@ -70,7 +70,7 @@ def minimize(
             break
         relative_tol = max(min(0.1, np.sqrt(violation)), 0.1 * tol / violation)
         step, predicted = yield from conjugate_gradient(
-            operator, objective.curvature(f), gradient, preconditioner, relative_tol, radius
+            operator, objective.curvature(f), gradient, preconditioner, relative_tol, stop, radius
         )
         new_theta, new_f = theta + step, f + (yield from operator.product(step))
         new_value = operator.half_norm2(new_theta) + objective.value(new_f)

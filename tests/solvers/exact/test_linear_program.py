@@ -22,7 +22,7 @@ from semisvm.solvers.exact.linear_program import (
 from semisvm.spaces import Features
 
 every_intercept = pytest.mark.parametrize("intercept", INTERCEPTS)
-every_balance = pytest.mark.parametrize("balance", [FREE, Mean(0.2)], ids=str)
+every_balance = pytest.mark.parametrize("balance", [FREE, Mean(0.2), Mean(0.0)], ids=str)
 
 
 def lp_problem(seed=0, space="features", **options):
@@ -52,7 +52,7 @@ def test_program_is_solved_on_every_scale(intercept, balance, space, scale):
         assert value * (1.0 - 1e-7) <= point.lower_bound <= value * (1.0 + 1e-9)
         np.testing.assert_allclose(X @ point.coef + point.intercept, X @ w + b, atol=1e-5)
         if isinstance(balance, Mean):
-            assert problem.mean_weights @ (X @ point.coef + point.intercept) == pytest.approx(0.2, abs=1e-9)
+            assert problem.mean_weights @ (X @ point.coef + point.intercept) == pytest.approx(balance.m, abs=1e-9)
         else:  # optimality: X'a is the sign of w where w is not zero, and in [-1, 1] elsewhere
             gradient, used = X.T @ point.multipliers, np.abs(point.coef) * scale > 1e-9
             np.testing.assert_allclose(gradient[used], np.sign(point.coef[used]), atol=1e-7)
@@ -98,7 +98,7 @@ def test_trivial_solution_is_feasible_and_needs_no_time(intercept, balance):
     point = trivial_solution(problem)
     f = dense_samples(problem) @ point.coef + point.intercept
     if isinstance(balance, Mean):
-        assert problem.mean_weights @ f == pytest.approx(0.2, abs=1e-12)
+        assert problem.mean_weights @ f == pytest.approx(balance.m, abs=1e-12)
     else:
         assert not point.coef.any()
     assert point.intercept == 0.0 or intercept is not False

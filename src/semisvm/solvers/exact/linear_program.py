@@ -165,7 +165,7 @@ def trivial_solution(problem: Problem) -> LPSolution:
 
 
 def _with_intercept(problem: Problem, losses: HingeLosses, w: np.ndarray) -> tuple[np.ndarray, float]:
-    """w and its best intercept, or the one that the fixed mean leaves; without an intercept w is scaled to that mean.
+    """w and its best intercept, or the one that the fixed mean leaves; without one the nonzero w move to that mean.
 
     The mean of a program holds up to the tolerance of HiGHS, and here to all digits.
     """
@@ -174,7 +174,9 @@ def _with_intercept(problem: Problem, losses: HingeLosses, w: np.ndarray) -> tup
         mean = float(problem.mean_weights @ f)
         if problem.intercept is not False:
             return w, problem.fixed_mean - mean
-        return (w * (problem.fixed_mean / mean) if mean else w), 0.0
+        gradient = np.where(w != 0, problem.space.from_dual(problem.mean_weights), 0.0)
+        square = float(gradient @ gradient)
+        return (w + gradient * ((problem.fixed_mean - mean) / square) if square > 0 else w), 0.0
     if problem.intercept is False:
         return w, 0.0
     return w, best_intercept(f[losses.samples], losses, 1.0 if problem.intercept == "regularized" else 0.0)

@@ -14,10 +14,7 @@ from semisvm.losses import (
     Ramp,
     Squared,
     SquaredHinge,
-    SymmetricHinge,
     SymmetricRamp,
-    SymmetricSquared,
-    SymmetricSquaredHinge,
 )
 
 OTHER_PARAMETERS = [Ramp(-0.5), Ramp(0.0), SymmetricRamp(-0.6), SymmetricRamp(0.0), Gaussian(1.0)]
@@ -94,7 +91,7 @@ def test_two_ramps_make_a_symmetric_ramp(s):
 
 @pytest.mark.parametrize(
     ("symmetric", "labeled"),
-    [(SymmetricHinge(), Hinge()), (SymmetricSquaredHinge(), SquaredHinge()), (SymmetricSquared(), Squared())],
+    [(symmetric(), labeled()) for labeled, symmetric in losses.SYMMETRIC_FORMS.items()],
 )
 def test_symmetric_loss_is_the_labeled_one_at_its_best_label(symmetric, labeled):
     smaller = np.minimum(losses.value(labeled, GRID), losses.value(labeled, -GRID))

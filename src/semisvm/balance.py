@@ -171,7 +171,8 @@ def class_counts(shares: np.ndarray, n: int) -> np.ndarray:
 def codes_by_share(scores: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Classes of samples by the largest score, moved until the shares are kept as well as whole samples can.
 
-    A class above its share keeps the samples that lead its best rival most; the others go to their next best class.
+    A class above its share keeps the samples whose score is furthest above that of their next best class; the others
+    go to that class.
 
     Parameters
     ----------

@@ -178,6 +178,13 @@ UNLABELED: dict[str, type] = {
 }
 
 
+SYMMETRIC_FORMS: dict[type, type] = {  # the labeled loss at the better of both labels
+    Hinge: SymmetricHinge,
+    SquaredHinge: SymmetricSquaredHinge,
+    Squared: SymmetricSquared,
+}
+
+
 def value(loss: Loss, t: Array) -> Array:
     """The loss at t, a number or an array."""
     return PIECES[type(loss)].value(loss, t)

@@ -4,32 +4,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from factories import PATHS, blobs, make_estimator, two_gaussians
+from factories import PATHS, TaskRecorder, blobs, make_estimator, two_gaussians
 from semisvm import CCCPTSVM
 from semisvm.solvers.dual import pair_steps, smo
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 every_path = pytest.mark.parametrize("name", PATHS)
-
-
-class Recorder:
-    """Records tasks by name and stops a task after a number of steps."""
-
-    def __init__(self, stop_after=None):
-        self.begun, self.ended, self.stop_after = [], [], stop_after
-
-    def setup(self, estimator, context):
-        self.begun.append("setup")
-
-    def teardown(self, estimator, context):
-        self.ended.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.begun.append(context.task_name)
-
-    def on_fit_task_end(self, estimator, context):
-        self.ended.append(context.task_name)
-        return context.task_name == "step" and self.stop_after is not None and context.task_id + 1 >= self.stop_after
 
 
 def data(n_classes=2):
@@ -39,7 +19,7 @@ def data(n_classes=2):
 @every_path
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_every_task_that_begins_ends(name, n_jobs):
-    recorder = Recorder()
+    recorder = TaskRecorder()
     make_estimator(name, n_jobs=n_jobs).set_callbacks(recorder).fit(*data(3))
     assert recorder.begun.count("fit") == recorder.ended.count("fit") == 1
     assert recorder.begun.count("binary task") == recorder.ended.count("binary task") == 3
@@ -52,13 +32,13 @@ def test_every_task_that_begins_ends(name, n_jobs):
 def test_callbacks_do_not_change_the_answer(name):
     X, y = data()
     plain = make_estimator(name, random_state=0).fit(X, y)
-    recorded = make_estimator(name, random_state=0).set_callbacks(Recorder()).fit(X, y)
+    recorded = make_estimator(name, random_state=0).set_callbacks(TaskRecorder()).fit(X, y)
     np.testing.assert_array_equal(plain.decision_function(X), recorded.decision_function(X))
 
 
 def test_a_callback_stops_a_fit_and_the_model_is_usable():
     X, y = data()
-    model = CCCPTSVM().set_callbacks(Recorder(stop_after=1)).fit(X, y)
+    model = CCCPTSVM().set_callbacks(TaskRecorder(stop_after=1)).fit(X, y)
     assert model.n_iter_ == 1
     assert not model.converged_
     assert np.isfinite(model.decision_function(X)).all()

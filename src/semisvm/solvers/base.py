@@ -1,4 +1,4 @@
-"""What every solver is: knobs, declared capabilities, ``solve``; and the one stopping rule that all of them use."""
+"""What every solver is: parameters, declared capabilities, ``solve``; and the one stopping rule that all use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from ..balance import Free
+from ..losses import SYMMETRIC_FORMS
 from ..problem import Problem
 from ..solution import Solution
 from ..spaces import Gram
 
 Callback: TypeAlias = Callable[[dict[str, Any]], "bool | None"]
 NO_FEATURES = "a kernel without features"
-LOOSE = 10.0  # times tol: accuracy of the solves that only lead to the last one
+LOOSE = 10.0  # times tol: accuracy of the solves before the last one
 SPEED = 1e9  # multiplications per second, to guess whether a step that nothing can end early fits into the time left
 
 
@@ -85,12 +86,12 @@ def _is_symmetric_form(problem: Problem) -> bool:
     """Whether the unlabeled loss, if it is used, is the labeled one at the better label."""
     if problem.unlabeled is None or not problem.has_unlabeled:
         return True
-    return type(problem.unlabeled).__name__ == "Symmetric" + type(problem.labeled).__name__
+    return type(problem.unlabeled) is SYMMETRIC_FORMS.get(type(problem.labeled))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solver(ABC):
-    """A method, with its knobs; it has no state.
+    """A method, with its parameters; it has no state.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 VERSIONS ?= lowest newest
 
-.PHONY: demo test slow doctest types lint format versions clean
+.PHONY: demo test slow doctest types lint format package versions clean
 
 demo: $(READY)
 	$(BIN)/semisvm demo
@@ -30,6 +30,10 @@ lint: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Wheel and sdist: built, checked, and used in environments with nothing else in them.
+package: $(READY)
+	$(BIN)/python -m pytest -m package tests/test_package.py
 
 # The tests with the lowest versions that pyproject.toml declares, then with the newest ones; both environments are new.
 versions:

@@ -119,8 +119,13 @@ def keeps_counts(name):
 
 def binary_problems(fitted, X, y, weights=None):
     """The binary problems that a fitted estimator has solved on samples with labels -1, 1, 2, ..., and their codes."""
-    used = np.ones(len(y), dtype=bool) if type(fitted).__name__ in SEMI_SUPERVISED else np.asarray(y) != -1
-    codes = np.where(y == -1, -1, np.searchsorted(fitted.classes_, y))[used]
+    return problems_of_codes(fitted, X, np.where(y == -1, -1, np.searchsorted(fitted.classes_, y)), weights)
+
+
+def problems_of_codes(fitted, X, codes, weights=None):
+    """The same where the positions of the classes are known, -1 for unlabeled samples."""
+    used = np.ones(len(codes), dtype=bool) if type(fitted).__name__ in SEMI_SUPERVISED else codes >= 0
+    codes = codes[used]
     weights = np.ones(len(codes)) if weights is None else weights[used]
     settings = settings_of(fitted)
     kernel = settings.kernel._replace(gamma=fitted.gamma_)

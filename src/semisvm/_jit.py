@@ -14,6 +14,7 @@ from typing import Any
 import numba
 
 CACHE = os.environ.get("SEMISVM_NUMBA_CACHE", "1") != "0"
+_has_warned = False
 
 
 def jit(**options: Any) -> Callable[[Callable], Callable]:
@@ -24,11 +25,19 @@ def jit(**options: Any) -> Callable[[Callable], Callable]:
             try:
                 return numba.njit(cache=True, nogil=True, **options)(function)
             except RuntimeError as error:
-                warnings.warn(
-                    f"semisvm cannot cache its compiled functions on disk ({error}); every process will compile them "
-                    "again. Set NUMBA_CACHE_DIR to a folder that can be written to.",
-                    stacklevel=3,
-                )
+                _warn_once(str(error))
         return numba.njit(nogil=True, **options)(function)
 
     return decorate
+
+
+def _warn_once(error: str) -> None:
+    """Warn of the first function that cannot be cached: what holds for one holds for all."""
+    global _has_warned
+    if not _has_warned:
+        _has_warned = True
+        warnings.warn(
+            f"semisvm cannot cache its compiled functions on disk ({error}); every process will compile them again. "
+            "Set NUMBA_CACHE_DIR to a folder that can be written to.",
+            stacklevel=4,
+        )

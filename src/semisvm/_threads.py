@@ -1,4 +1,4 @@
-"""Threads: how many this process may use, and running tasks in them with a single-threaded BLAS."""
+"""Threads: how many a fit may use, BLAS included, and running tasks in them."""
 
 from __future__ import annotations
 
@@ -6,59 +6,165 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from functools import cache, wraps
+from numbers import Integral
+from typing import Any, TypeVar
 
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 TILE = 512  # default number of matrix rows that one task works on
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-class _SingleBlasThread:
-    """Context manager that holds BLAS at one thread while any thread is inside.
+class _BlasThreads:
+    """Holds BLAS at the smallest of the limits that are set now.
 
-    Binary problems are solved in threads that enter and leave in any order, and the number of BLAS threads belongs to
-    the whole process: the first thread to enter lowers it, the last one to leave restores it.
+    Binary problems are solved in threads that set and remove their limits in any order, and the number of BLAS threads
+    belongs to the whole process: it is what it was when no limit is left.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_inside = 0
         self._controller: ThreadpoolController | None = None
+        self._forget()
+        if hasattr(os, "register_at_fork"):  # of the threads that hold limits or the lock, a child has one at most
+            os.register_at_fork(after_in_child=self._restart)
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._limits: list[int] = []
+        self._current: int | None = None
+        self._limiter: Any = None
+
+    def _restart(self) -> None:
+        limiter = self._limiter
+        self._forget()
+        if limiter is not None:
+            limiter.restore_original_limits()
+
+    def add(self, limit: int) -> None:
+        with self._lock:
+            self._limits.append(limit)
+            self._apply()
+
+    def remove(self, limit: int) -> None:
+        with self._lock:
+            if limit in self._limits:  # not in a process that was forked inside of a fit
+                self._limits.remove(limit)
+            self._apply()
+
+    def _apply(self) -> None:
+        limit = min(self._limits, default=None)
+        if limit == self._current:
+            return
+        if self._limiter is not None:
+            self._limiter.restore_original_limits()
+        self._current, self._limiter = limit, None
+        if limit is not None:
+            self._controller = self._controller or ThreadpoolController().select(user_api="blas")
+            allowed = [library.num_threads for library in self._controller.lib_controllers]
+            self._limiter = self._controller.limit(limits=min([limit, *allowed]), user_api="blas")
+
+
+_blas_threads = _BlasThreads()
+
+
+class _BlasLimit:
+    """Context manager that holds BLAS at a number of threads or less while any thread is inside."""
+
+    def __init__(self, limit: int):
+        self._limit = limit
 
     def __enter__(self) -> None:
-        with self._lock:
-            if self._n_inside == 0:
-                self._controller = self._controller or ThreadpoolController()
-                self._limiter = self._controller.limit(limits=1, user_api="blas")
-            self._n_inside += 1
+        _blas_threads.add(self._limit)
 
     def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._n_inside -= 1
-            if self._n_inside == 0:
-                self._limiter.restore_original_limits()
+        _blas_threads.remove(self._limit)
 
 
-single_blas_thread = _SingleBlasThread()  # small systems are slower with more threads, the more so on busy cores
+single_blas_thread = _BlasLimit(1)  # small systems are slower with more threads, the more so on busy cores
+_this_thread = threading.local()  # its ``limit``: how many threads it may use, itself included
+
+
+@contextmanager
+def limit_threads(limit: int | None) -> Iterator[None]:
+    """Use so many threads or less in what this thread calls, and as many in BLAS; None sets no limit."""
+    if limit is None:
+        yield
+        return
+    before = getattr(_this_thread, "limit", None)
+    _this_thread.limit = limit if before is None else min(limit, before)
+    try:
+        with _BlasLimit(_this_thread.limit):
+            yield
+    finally:
+        _this_thread.limit = before
+
+
+def within_n_jobs(method: Callable) -> Callable:
+    """Decorate a method of an estimator: it uses ``n_jobs`` threads or less, those of BLAS included."""
+
+    @wraps(method)
+    def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
+        n_jobs = self.n_jobs
+        if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+            raise ValueError(
+                f"n_jobs={n_jobs!r} is not allowed; n_jobs takes a number of threads, -1 for one per core, or None."
+            )
+        with limit_threads(None if n_jobs is None else effective_n_jobs(n_jobs)):
+            return method(self, *args, **kwargs)
+
+    return limited
+
+
+@cache
+def _n_cores() -> int:
+    """Cores by affinity, by the quota of a container, and by OMP_NUM_THREADS, which joblib sets in its workers."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cpu_count(), int(given)) if given.isdecimal() and int(given) > 0 else cpu_count()
 
 
 def n_available_threads() -> int:
-    """Number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Number of threads that the caller may use: one per core of this process, or fewer if there is a limit."""
+    limit = getattr(_this_thread, "limit", None)
+    return _n_cores() if limit is None else min(limit, _n_cores())
 
 
 def run_in_threads(task: Callable[[Item], object], items: Sequence[Item]) -> None:
-    """Run ``task`` on every item, in as many threads as there are cores, each with a single-threaded BLAS."""
+    """Run ``task`` on every item, in as many threads as there may be, each with a single-threaded BLAS."""
     n_workers = min(n_available_threads(), len(items))
     if n_workers <= 1:
         for item in items:
             task(item)
         return
-    with single_blas_thread, ThreadPoolExecutor(n_workers) as pool:
+    with single_blas_thread, ThreadPoolExecutor(n_workers, initializer=_allow_one_thread) as pool:
         for _ in pool.map(task, items):
             pass
+
+
+def _allow_one_thread() -> None:
+    _this_thread.limit = 1  # the workers have all cores between them
+
+
+def n_parallel(n_jobs: int | None, n_tasks: int) -> int:
+    """How many of so many tasks run at the same time; ``n_jobs`` as in joblib, within the limit of the caller."""
+    limit = getattr(_this_thread, "limit", None)
+    return max(1, min(effective_n_jobs(n_jobs), n_tasks, n_tasks if limit is None else limit))
+
+
+def run_parallel(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
+    """``task`` of every item, as many at a time as ``n_parallel`` says, each with an equal part of the threads."""
+    n_workers = n_parallel(n_jobs, len(items))
+    part = max(1, n_available_threads() // n_workers) if n_workers > 1 else None
+
+    def run(item: Item) -> Result:
+        with limit_threads(part):
+            return task(item)
+
+    return Parallel(n_jobs=n_workers, prefer="threads")(delayed(run)(item) for item in items)
 
 
 def tiles(n: int, size: int | None = None) -> Iterator[slice]:

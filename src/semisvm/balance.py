@@ -19,6 +19,7 @@ import numpy as np
 from ._validation import check_number
 
 ROUNDING = 1e-9  # of the total weight: rounding error allowed in a sum of weights
+SCORE_ROUNDING = 1e-10  # of the largest score: scores that differ by less are equal but for rounding
 
 
 class Free(NamedTuple):

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from . import losses
-from .balance import Balance, Free, Mean, residual
+from .balance import SCORE_ROUNDING, Balance, Free, Mean, residual
 from .losses import Loss
 from .spaces import Gram, Space
 
@@ -97,8 +97,9 @@ class Problem:
         return np.ones(len(samples)) if self.weights is None else self.weights[samples]
 
     def labels_of(self, f: np.ndarray) -> np.ndarray:
-        """Labels of all samples: the given ones, and the sign of f elsewhere."""
-        return np.where(self.is_labeled, self.signs, np.where(f > 0, 1.0, -1.0))
+        """Labels of all samples: the given ones, and the sign of f elsewhere; zero but for rounding is negative."""
+        zero = SCORE_ROUNDING * np.abs(f).max(initial=0.0)
+        return np.where(self.is_labeled, self.signs, np.where(f > zero, 1.0, -1.0))
 
     def labeled_only(self) -> Problem:
         """The supervised problem of the labeled samples."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+ROUNDING = 1e-6  # of the objective: a bound so far above it shows that the arithmetic was too coarse
 STATUSES = ("converged", "stalled", "max_iter", "max_time", "stopped", "interrupted")
 
 
@@ -52,7 +53,7 @@ class Solution:
     """A point of a ``Problem``.
 
     A status never says more than the certificate: "converged" becomes "stalled" where the certificate is above its
-    tolerance.
+    tolerance, and where rounding has brought a lower bound above the objective.
 
     Attributes
     ----------
@@ -99,7 +100,14 @@ class Solution:
         return self.status not in ("converged", "stalled")
 
     def __post_init__(self) -> None:
-        if self.status == "converged" and not self.certificate.within_tol:
+        certificate, bound = self.certificate, self.certificate.lower_bound
+        excess = 0.0 if bound is None else bound - self.objective
+        if excess > 0.0:  # by rounding error, which is as large below the objective
+            value = excess if certificate.kind == "gap" else certificate.value
+            certificate = replace(certificate, value=value, lower_bound=self.objective - excess, gap=excess)
+            object.__setattr__(self, "certificate", certificate)
+        is_exact = excess <= ROUNDING * abs(self.objective)
+        if self.status == "converged" and not (is_exact and certificate.within_tol):
             object.__setattr__(self, "status", "stalled")
 
 

@@ -98,3 +98,15 @@ def test_short_time_allows_fewer_components(cls, monkeypatch):
         assert n_landmarks(20.0, n_components=7) == 7
         assert n_landmarks(20.0, landmarks="labeled") == 12
         assert n_landmarks(20.0, approximation="kernel_pca") == 80
+
+
+@every_class
+def test_features_that_a_short_time_leaves_out_are_told(cls, monkeypatch):
+    monkeypatch.setattr(_spaces, "SPEED", 1000.0)
+    with pytest.warns(UserWarning, match="max_time=20 is taken as too short .* 'nystroem' with n_components=15"):
+        make(cls, max_time=20.0).fit(X, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for params in ({"max_time": 1e4}, {"max_time": 1e-9, "approximation": "kernel_pca"}, {}):
+            make(cls, **params).fit(X, y)
+    assert not any("too short" in str(w.message) for w in caught)

@@ -111,25 +111,39 @@ def test_fitted_estimators_pickle_and_clone(name):
     assert clone(fitted).get_params() == fitted.get_params()
 
 
-FREE_INTERCEPT = [name for name in ESTIMATORS if name not in ("SDPTSVM", "SparseLSSVM", "GeneticTSVM")]
+FREE_INTERCEPT = [name for name in ESTIMATORS if name not in ("SDPTSVM", "GeneticTSVM")]
 
 
+@pytest.mark.parametrize("contain", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", FREE_INTERCEPT)
-def test_an_offset_changes_nothing_where_the_intercept_is_free(name):
+def test_an_offset_changes_nothing_where_the_intercept_is_free(name, contain):
     X, y = data(name, n=40, shift=1.0)
     estimator = make_estimator(name, kernel="linear", fit_intercept=True, tol=1e-7)
-    fitted, shifted = clone(estimator).fit(X, y), clone(estimator).fit(X + 2.0**27, y)
+    fitted, shifted = clone(estimator).fit(X, y), clone(estimator).fit(contain(X + 2.0**27), y)
     assert shifted.objective_ == pytest.approx(fitted.objective_, rel=1e-5)
     np.testing.assert_array_equal(shifted.transduction_, fitted.transduction_)
     np.testing.assert_allclose(shifted.decision_function(X + 2.0**27), fitted.decision_function(X), atol=1e-4)
 
 
+@pytest.mark.parametrize("approximation", ["nystroem", "kernel_pca"])
+def test_an_offset_changes_no_features_of_the_linear_kernel(approximation):
+    X, y = data("LocalSearchRLSC", n=40, shift=1.0)
+    params = {"kernel": "linear", "fit_intercept": True, "random_state": 0, "approximation": approximation}
+    for landmarks in ("kmeans++", X[:12] + 2.0**27):
+        estimator = make_estimator("LocalSearchRLSC", **params, landmarks=landmarks, n_components=12)
+        shifted = estimator.fit(X + 2.0**27, y)
+        fitted = clone(estimator).set_params(landmarks=landmarks if isinstance(landmarks, str) else X[:12]).fit(X, y)
+        assert shifted.objective_ == pytest.approx(fitted.objective_, rel=1e-5)
+        np.testing.assert_allclose(shifted.decision_function(X + 2.0**27), fitted.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("contain", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", ["LocalSearchRLSC", "SVM"])
 @pytest.mark.parametrize("params", [{"kernel": "linear", "fit_intercept": False}, {"kernel": "poly"}])
-def test_an_offset_that_is_part_of_the_model_is_warned_of(name, params):
+def test_an_offset_that_is_part_of_the_model_is_warned_of(name, params, contain):
     X, y = data(name)
     with pytest.warns(UserWarning, match="far from the origin") as warned:
-        make_estimator(name, **params).fit(X + 1e3, y)
+        make_estimator(name, **params).fit(contain(X + 1e3), y)
     assert warned[0].filename == __file__
 
 

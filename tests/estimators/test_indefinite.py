@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from factories import few_unlabeled, make_estimator, random_problem, two_gaussians
+from semisvm import LSSVM, SVM
 from semisvm.balance import Mean
 from semisvm.estimators import ESTIMATORS
-from semisvm.solvers import CCCP, SMO
-from semisvm.spaces import Gram, Kernel, is_definite
+from semisvm.self_training import WRAPPERS
+from semisvm.solvers import CCCP, SMO, BranchBound, IntegerQuadratic, LeastSquares, LowRankRelaxation
+from semisvm.spaces import Gram, Kernel, gram, is_definite
 
 REFUSED = "squared hinge has no minimum|is not positive definite; use another kernel"
 
@@ -90,3 +92,48 @@ def test_solver_claims_no_bound_and_refuses_a_problem_without_a_minimum():
     mean = replace(mean, space=Gram(Kernel("precomputed"), -np.abs(mean.space.X)))
     with pytest.raises(ValueError, match="the mean of the unlabeled samples has a negative squared norm"):
         CCCP().solve(mean)
+
+
+@pytest.mark.parametrize("sum_zero", [False, True])
+def test_negative_curvature_outside_the_probed_block_is_found(monkeypatch, sum_zero):
+    monkeypatch.setattr(gram, "N_PROBED", 60)
+    direction = np.random.default_rng(1).standard_normal(90)
+    direction -= direction.mean()
+    direction /= np.linalg.norm(direction)
+    K = np.eye(90) - 1.3 * np.outer(direction, direction)
+    block = np.random.default_rng(0).permutation(90)[:60]
+    assert is_definite(K[np.ix_(block, block)], sum_zero)
+    assert Gram(Kernel("precomputed"), K).is_indefinite(sum_zero)
+    assert not Gram(Kernel("precomputed"), np.eye(90) - 0.9 * np.outer(direction, direction)).is_indefinite(sum_zero)
+    X = np.random.default_rng(2).standard_normal((90, 3))
+    assert not Gram(Kernel("precomputed"), X @ X.T).is_indefinite(sum_zero)
+
+
+@pytest.mark.parametrize(
+    "solver, losses",
+    [
+        (LeastSquares(), "squared"),
+        (IntegerQuadratic(), "squared"),
+        (BranchBound(), "squared_hinge"),
+        (LowRankRelaxation(), "hinge"),
+    ],
+    ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
+)
+def test_solvers_that_bound_claim_nothing_of_an_indefinite_kernel(solver, losses):
+    problem = indefinite_problem(losses=losses, C=0.02, C_unlabeled=0.02, intercept="regularized")
+    assert problem.is_indefinite
+    for one in (problem, problem.labeled_only()):
+        certificate = solver.solve(one).certificate
+        assert (certificate.lower_bound, certificate.gap) == (None, None)
+        assert certificate.kind not in ("kkt", "gap")
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize("learner", [SVM(kernel=sigmoid), LSSVM(0.1, kernel=sigmoid)])
+def test_self_training_on_an_indefinite_kernel_warns_once_and_bounds_nothing(name, learner):
+    X, y = samples(name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = make_estimator(name, estimator=learner).fit(X, y)
+    assert sum("the kernel is not positive definite" in str(one.message) for one in caught) == 1
+    assert model.estimator_.certificate_.lower_bound is None

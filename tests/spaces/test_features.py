@@ -38,7 +38,20 @@ def test_samples_far_from_the_origin_are_centered_where_the_intercept_is_free():
     np.testing.assert_allclose(space.X, X - X.mean(axis=0))
     assert linear_features(X, free_intercept=False).center is None
     assert linear_features(X - X.mean(axis=0) + 20.0, free_intercept=True).center is None
-    assert linear_features(sparse.csr_array(X), free_intercept=True).center is None
+
+
+def test_sparse_samples_are_centered_in_the_features_without_a_zero():
+    X = np.random.default_rng(2).standard_normal((30, 4)) + [1e8, 0.0, -50.0, 0.0]
+    X[::2, 1] = 0.0
+    given = sparse.csr_array(X)
+    kept = given.data.copy()
+    space = linear_features(given, free_intercept=True)
+    np.testing.assert_allclose(space.center, [X[:, 0].mean(), 0.0, X[:, 2].mean(), X[:, 3].mean()])
+    np.testing.assert_allclose(space.X.toarray(), X - space.center)
+    assert space.X.nnz == given.nnz
+    np.testing.assert_array_equal(given.data, kept)
+    assert linear_features(given, free_intercept=False).center is None
+    assert linear_features(sparse.csr_array(X[:, 1:2]), free_intercept=True).center is None
 
 
 def test_far_is_measured_by_the_range_of_the_samples():

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import TrainingSet, warn_user
 from ..solution import Solution
-from ..spaces import Features, Gram, Kernel, MappedFeatures, Space, is_far_from_origin
+from ..spaces import Features, Gram, Kernel, MappedFeatures, Space, is_far_from_origin, offset_and_range
 
 VIOLATION = "violation of the optimality conditions {:.2g}"
 REMAINING = {
@@ -38,6 +38,7 @@ def copy_solutions(estimator: Any, solutions: list[Solution], space: Space, data
     estimator.n_iter_ = one_or_all([s.n_iter for s in solutions])
     estimator.trace_ = one_or_all([s.trace for s in solutions], list)
     estimator.intercept_ = np.array([s.intercept for s in solutions])
+    estimator._score_size_ = max(float(np.abs(s.scores).max(initial=0.0)) for s in solutions)
     estimator._interrupted_ = any(s.status == "interrupted" for s in solutions)
     for name in ("coef_", "support_vectors_", "support_", "dual_coef_"):
         estimator.__dict__.pop(name, None)  # of an earlier fit in another space
@@ -63,6 +64,8 @@ def _copy_landmarks(estimator: Any, solutions: list[Solution], space: MappedFeat
     """With features of landmarks, these are what a new sample is compared with."""
     estimator.dual_coef_ = np.array([space.landmark_coef(s.coef) for s in solutions])
     estimator.n_active_ = one_or_all([len(coef) for coef in estimator.dual_coef_])
+    if space.center is not None:  # of the linear kernel; landmarks are without it, and new samples are as they come
+        estimator.intercept_ -= (space.landmarks.T @ estimator.dual_coef_.T).T @ space.center
     if space.support is not None:
         estimator.support_ = kept[space.support]
     if space.landmarks is not None:
@@ -100,11 +103,12 @@ def warn_if_far_from_origin(estimator: Any, space: Space, X: Any) -> None:
     is_centered = isinstance(space, Features) and space.center is not None
     if estimator.kernel not in ("linear", "poly") or is_centered or not is_far_from_origin(X):
         return
+    mean, largest_range = offset_and_range(X)
     advice = " or pass fit_intercept=True" if estimator.kernel == "linear" else ""
     warn_user(
-        f"{type(estimator).__name__}: the samples are far from the origin, with means up to "
-        f"{np.abs(X.mean(axis=0)).max():.2g} and ranges up to {np.ptp(X, axis=0).max():.2g}, and this model depends on "
-        f"the offset. Center X, for instance with sklearn.preprocessing.StandardScaler{advice}."
+        f"{type(estimator).__name__}: the samples are far from the origin, with means up to {mean:.2g} and ranges up "
+        f"to {largest_range:.2g}, and this model depends on the offset. Center X, for instance with "
+        f"sklearn.preprocessing.StandardScaler{advice}."
     )
 
 

@@ -29,8 +29,9 @@ class FeaturesTSVM(ApproximationParameters, SemiSupervisedSVM):
         Options(APPROXIMATIONS),
         doc="A kernel other than the linear one is turned into features: None keeps all kernel principal components, "
         '"kernel_pca" the first ``n_components``, "nystroem" those of as many landmarks; "auto" is "kernel_pca" up to '
-        '3,000 samples, or fewer if ``max_time`` is short, then "nystroem". The linear kernel needs none and takes '
-        "sparse X as it is.",
+        '3,000 samples, then "nystroem"; a short ``max_time``, at a billion multiplications a second, makes it '
+        '"nystroem" with fewer components, which a warning tells. The linear kernel needs none and takes sparse X as '
+        "it is.",
     )
     random_state: Any = random_state_parameter("For landmarks.")
 
@@ -44,8 +45,8 @@ class PrimalTSVM(ToleranceParameters, FeaturesTSVM):
         None,
         Described("int"),
         NONE,
-        doc="Threads over the binary problems where no label is missing, as in joblib; otherwise all problems are "
-        "solved in one pass over the data, by all cores.",
+        doc="Largest number of threads, as in joblib: over the binary problems where no label is missing; otherwise "
+        "all problems are solved in one pass over the data. None is all cores.",
     )
 
     _supervised_solver: ClassVar[type[Solver]] = SMO

@@ -8,9 +8,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from .._validation import warn_user
 from ..solvers import Solver, exact_form_bytes
 from ..solvers.base import SPEED
-from ..spaces import LANDMARKS, N_COMPONENTS, Gram, Kernel, Space, kernel_pca, linear_features, memory_limit, nystroem
+from ..spaces import (
+    LANDMARKS,
+    N_COMPONENTS,
+    Gram,
+    Kernel,
+    MappedFeatures,
+    Space,
+    kernel_pca,
+    linear_features,
+    memory_limit,
+    nystroem,
+)
 from ..spaces.gram import gram_dtype
 
 PCA_SAMPLES = 3000  # up to which approximation="auto" is kernel PCA, for solvers on features
@@ -45,17 +57,44 @@ def build_space(
             method, n_components = "kernel_pca", X.shape[0]
         elif method == "auto":
             method, n_components = _features_in_time(solver.max_time, approximation, kernel, X)
+            if (method, n_components) != _features_in_time(None, approximation, kernel, X):
+                warn_user(
+                    f"max_time={solver.max_time:.3g} is taken as too short for the features that approximation='auto' "
+                    f"has without a limit: {method!r} with n_components={n_components} is used. Raise max_time, or "
+                    "choose approximation and n_components."
+                )
     elif method == "auto":
         method = None if _exact_fits_memory(kernel, X) else "nystroem"
         if method == "nystroem" and n_components is None:  # the features, their factor and a copy have to fit
             n_components = max(1, min(N_COMPONENTS, memory_limit() // (24 * X.shape[0])))
+    if kernel.name != "linear":
+        return Gram(kernel, X) if method is None else _mapped(kernel, X, method, n_components, approximation, codes)
+    features = linear_features(X, free_intercept)
     if method is None:
-        return linear_features(X, free_intercept) if kernel.name == "linear" else Gram(kernel, X)
+        return features
+    mapped = _mapped(kernel, features.X, method, n_components, approximation, codes, features.center)
+    mapped.center = features.center
+    return mapped
+
+
+def _mapped(
+    kernel: Kernel,
+    X: Any,
+    method: str,
+    n_components: int | None,
+    approximation: Approximation,
+    codes: np.ndarray,
+    center: np.ndarray | None = None,
+) -> MappedFeatures:
+    """Features that stand for the kernel of samples without their center, if that is given."""
     if method == "kernel_pca":
         return kernel_pca(kernel, X, n_components)
     landmarks = approximation.landmarks
     if not isinstance(landmarks, str) and kernel.name != "precomputed":  # nystroem refuses these itself
         landmarks = check_landmarks(landmarks, X.shape[1])
+        if center is not None:
+            landmarks = (landmarks.toarray() if sparse.issparse(landmarks) else landmarks) - center
+            landmarks = sparse.csr_array(landmarks) if sparse.issparse(X) else landmarks
     seed = check_random_state(approximation.random_state).randint(2**31)
     return nystroem(kernel, X, n_components, landmarks, codes >= 0, seed)
 
@@ -66,7 +105,7 @@ def _features_in_time(
     """What "auto" is for solvers on features: method and number of components.
 
     The decompositions, which nothing can end early, should take no longer than ``max_time``. That is guessed from the
-    number of samples, so that equal parameters give equal features.
+    number of samples, not from the clock, so that equal parameters give equal features on every computer.
     """
     n, n_components = X.shape[0], approximation.n_components
     n_multiplications = np.inf if max_time is None else SPEED * max(max_time, MIN_SETUP)

@@ -18,8 +18,9 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import within_n_jobs
 from .._validation import TrainingSet, check_training_set, check_X, copy_if_shared
-from ..multiclass import couple, n_binary_tasks
+from ..multiclass import couple, merge_ties, merge_zeros, n_binary_tasks
 from ..solution import Solution
 from ..spaces import Kernel, kernels
 from ..spaces.prediction import kernel_scores, linear_scores
@@ -108,6 +109,7 @@ class BaseSVM(
     # ---------------------------------------------------------------- fit
 
     @with_callbacks
+    @within_n_jobs
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSVM:
         """Fit to samples some of which have a label.
 
@@ -184,12 +186,20 @@ class BaseSVM(
         return self._scores(check_X(self, X, reset=False, precomputed=self.kernel == "precomputed"))
 
     def _couple(self, scores: np.ndarray) -> np.ndarray:
-        """From a column per binary problem to a column per class; the single column of two classes stays."""
-        if len(self.classes_) == 2 or self.multiclass == "ovr":
+        """From a column per binary problem to a column per class; the single column of two classes stays.
+
+        Scores that differ by rounding error are equal from here on.
+        """
+        k = len(self.classes_)
+        if k > 2 and self.multiclass == "ovr":
+            return merge_ties(scores, self._score_size_)
+        scores = merge_zeros(scores, self._score_size_)
+        if k == 2:
             return scores
         slope = self._slope_.compute() if self.coupling != "pwc1" else 1.0
-        return couple(expit(slope * scores), len(self.classes_), self.coupling)
+        return merge_ties(couple(expit(slope * scores), k, self.coupling), 1.0)
 
+    @within_n_jobs
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of new samples.
 
@@ -207,6 +217,7 @@ class BaseSVM(
         scores = self._couple(self._checked_scores(X))
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @within_n_jobs
     def predict(self, X: Any) -> np.ndarray:
         """The class of new samples.
 
@@ -222,6 +233,7 @@ class BaseSVM(
         scores = self._checked_scores(X)  # before classes_ is read: refuses an unfitted estimator
         return self.classes_[_winner(self._couple(scores))]
 
+    @within_n_jobs
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes; the most probable one is the predicted one.
 
@@ -239,11 +251,11 @@ class BaseSVM(
         array of shape (m, n_classes)
             Rows sum to one.
         """
-        scores = self._checked_scores(X)
+        scores = self._couple(self._checked_scores(X))
         if len(self.classes_) == 2:
             positive = expit(self._slope_.compute() * scores[:, 0])
             return np.column_stack([1.0 - positive, positive])
-        return softmax(self._slope_.compute() * scores, axis=1) if self.multiclass == "ovr" else self._couple(scores)
+        return softmax(self._slope_.compute() * scores, axis=1) if self.multiclass == "ovr" else scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -253,7 +265,7 @@ class BaseSVM(
 
 
 def _winner(scores: np.ndarray) -> np.ndarray:
-    """Position of the winning class."""
+    """Position of the winning class, the first one of those with equal scores."""
     return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
 

@@ -28,7 +28,8 @@ class BayesianLSSVM(LSSVMSearchBase):
     certificate_ : Certificate
         Of kind "gap": no labels have an objective below ``lower_bound``.
     evidence_ : float or array
-        Log evidence of the labels found, at the best overall scale: ranks kernels and costs.
+        Log evidence of the labels found, at the best overall scale: ranks kernels and costs. NaN, as the next ones,
+        where ``max_time`` ended the fit before the system of all samples was factored.
     mu_, beta_ : float or array
         The precisions at that scale; beta is that of labeled samples.
 

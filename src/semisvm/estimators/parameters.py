@@ -152,7 +152,11 @@ class RunParameters(Parametrized):
     """How a fit runs, and what marks a sample as unlabeled."""
 
     n_jobs: int | None = parameter(
-        None, Described("int"), NONE, doc="Threads over the binary problems of several classes, as in joblib."
+        None,
+        Described("int"),
+        NONE,
+        doc="Largest number of threads, as in joblib: over the binary problems of several classes, and inside of each. "
+        "None solves one problem at a time, with all cores.",
     )
     verbose: int = parameter(0, Described("int"), doc="Above 0, print a line per iteration.")
     unlabeled: Any = parameter(

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils import check_random_state
 
+from .._threads import n_parallel, run_parallel
 from ..balance import Balance, Count, Free, Mean, class_shares
 from ..losses import Loss
 from ..multiclass import BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, votes
 from ..problem import Problem
-from ..solution import Solution, without_bound
+from ..solution import Solution
 from ..solvers import Solver, StoppingRule, refusal
+from ..solvers.base import without_false_bound
 from ..spaces import Features, Gram, Kernel, Space
 from ..spaces.bandwidth import resolve_gamma, total_variance
 from ._spaces import Approximation, build_space
@@ -94,7 +95,7 @@ def resolve(settings: ProblemSettings, X: Any, codes: np.ndarray, weights: np.nd
         return Resolved(kernel, float(settings.C))
     variance = total_variance(kernel, X, weights)
     scale = variance ** (0.5 * settings.formulation.norm)  # samples k times as large make w a k-th, ||w||^2 a k^2-th
-    return Resolved(kernel, settings.robust_C(weights[codes >= 0].sum()) / (scale if variance > 1e-12 else 1.0))
+    return Resolved(kernel, settings.robust_C(weights[codes >= 0].sum()) / (scale if variance > 0.0 else 1.0))
 
 
 def prepare(
@@ -231,8 +232,9 @@ class BinaryProblems:
                 n_jobs = 1  # beyond the memory rule the row cache has one user at a time
             elif len(problems) > 1 and gram.fits_memory:
                 gram.compute()
+        solver.prepare(problems, limit)
         interrupted: list[int] = []
-        n_threads = min(effective_n_jobs(n_jobs), len(problems))
+        n_threads = n_parallel(n_jobs, len(problems))
 
         def solve(number: int) -> Solution:
             with progress.task(number) as callback:
@@ -241,6 +243,6 @@ class BinaryProblems:
                 solution = one.solve(problems[number], callback=callback, rng=np.random.default_rng(seed))
                 if solution.status == "interrupted":
                     interrupted.append(number)
-                return without_bound(solution) if problems[number].is_indefinite else solution
+                return without_false_bound(problems[number], solution)
 
-        return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(solve)(number) for number in range(len(problems)))
+        return run_parallel(solve, range(len(problems)), n_jobs)

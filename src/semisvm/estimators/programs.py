@@ -107,7 +107,8 @@ class ConcaveLPTSVM(MeanBalanceParameters, ProgramTSVM):
     Each program gives every unlabeled sample the label of its side of the last model, and both with half the cost where
     it is on the boundary; the objective decreases until a program gains nothing, which takes a handful. The first model
     is the supervised one, and with C* = C labels seldom change: a C* well below C lets them move. The 1-norm leaves few
-    features in w. Works on X, sparse or dense, or on features of a kernel.
+    features in w. Works on X, sparse or dense, or on features of a kernel. Where a program has several optima HiGHS
+    chooses; sparse X of more than two million entries, which is not centered, may end at another one than dense X.
 
     {parameters}
 

@@ -37,7 +37,8 @@ class GradientTSVM(SmoothTSVM):
     trace_ : list of dict
         Per level: objective, level (the share of C* that counts), labels changed, violation.
     certificate_ : Certificate
-        Of kind "stationary": the norm of the gradient, relative to that of the losses at w = 0.
+        Of kind "stationary": the norm of the gradient of the objective at its full C*, relative to that of the losses
+        at w = 0, wherever the path ended. Another ``tol`` may follow another path, to another stationary point.
 
     References
     ----------
@@ -76,7 +77,9 @@ class ContinuationTSVM(EqualCostParameters, SmoothTSVM):
     trace_ : list of dict
         Per level: objective, level (the smoothing), labels changed, violation.
     certificate_ : Certificate
-        Of kind "stationary": the norm of the gradient, relative to that of the losses at w = 0.
+        Of kind "stationary": the norm of the gradient of the last level, relative to that of its losses at w = 0,
+        wherever the path ended. That level is the objective convolved with a Gaussian so narrow that its hinges are
+        rounded near the margin only; the objective itself has no gradient there.
 
     References
     ----------

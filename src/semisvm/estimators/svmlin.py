@@ -52,8 +52,9 @@ class MultiSwitchTSVM(CountBalanceParameters, SVMlinTSVM):
     trace_ : list of dict
         Per solve: objective, level (the share of C* that counts), labels changed, violation.
     certificate_ : Certificate
-        Of kind "stationary": f is best for the labels, to a gradient of ``value`` relative to that of the losses at
-        w = 0, and no swap helps at that f.
+        Of kind "stationary": ``value`` is the larger of the norm of the gradient at the labels, relative to that of the
+        losses at w = 0, and of what the best change of labels would gain at that f, relative to the objective; also
+        where a limit ended the search. It says nothing of other labels with an f of their own.
 
     References
     ----------
@@ -85,7 +86,8 @@ class AnnealingTSVM(SVMlinTSVM):
 
     through soft labels: an unlabeled sample is positive with probability p, whose mean is fixed by ``balance`` and
     whose entropy is weighted by a temperature. That is divided by 1.5 each time p no longer changes, until all labels
-    are certain; the best labels found are then fixed for a last solve. Works in the primal, on X, sparse or dense, or
+    are certain; the best labels found are then fixed for a last solve. The solves of the path end at ten times ``tol``,
+    as ``trace_`` shows, and which labels it leads to depends on that. Works in the primal, on X, sparse or dense, or
     on features of a kernel; several classes are solved in one pass over the data. SVMlin's lambda and lambda' are 1/(2
     C l) and 2 u C* lambda; its intercept is ``fit_intercept="regularized"``.
 
@@ -95,8 +97,10 @@ class AnnealingTSVM(SVMlinTSVM):
     trace_ : list of dict
         Per solve: objective, level (the temperature), labels changed, violation.
     certificate_ : Certificate
-        Of kind "stationary": f is best for the labels, to a gradient of ``value`` relative to that of the losses at
-        w = 0.
+        Of kind "stationary", and of the end alone: ``value`` is the larger of the norm of the gradient at the labels,
+        relative to that of the losses at w = 0, and of what the best change of labels would gain at that f, relative to
+        the objective. It says nothing of the path: with another ``tol`` that may end at another such point, of an
+        objective that is lower or higher by tens of percent.
 
     References
     ----------

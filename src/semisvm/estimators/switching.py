@@ -79,7 +79,9 @@ class GeneticTSVM(HingeLabelSearch):
     trained on it and :math:`N_{SV}` the number of its support vectors, and the smallest is best. Labels of samples with
     a large slack mutate most. The unlabeled samples join a few at a time, those nearest to the working set first. At
     the end the best labeling is improved by switching. It finds low objectives where descent gets stuck, at the price
-    of some thousand SVMs: a matter of seconds for hundreds of unlabeled samples, of minutes for thousands.
+    of some thousand SVMs: a matter of seconds for hundreds of unlabeled samples, of minutes for thousands. Where no
+    more than ``population * generations`` labelings keep the balance (eleven unlabeled samples, say), the SVM of each
+    is trained and the best one returned.
 
     {parameters}
 

@@ -3,6 +3,7 @@
 from .calibration import fit_slope
 from .coupling import COUPLINGS, couple
 from .schemes import SCHEMES, BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, pairs, votes
+from .ties import merge_ties, merge_zeros
 
 __all__ = [
     "COUPLINGS",
@@ -10,6 +11,8 @@ __all__ = [
     "BinaryTask",
     "couple",
     "fit_slope",
+    "merge_ties",
+    "merge_zeros",
     "n_binary_tasks",
     "one_vs_one",
     "one_vs_rest",

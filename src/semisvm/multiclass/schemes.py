@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .ties import merge_ties, merge_zeros
+
 SCHEMES = ("ovr", "ovo")
 
 
@@ -79,11 +81,12 @@ def n_binary_tasks(scheme: str, k: int) -> int:
 
 
 def votes(scores: np.ndarray, k: int) -> np.ndarray:
-    """The class that wins most pairs; sums of scores, squeezed, break ties."""
+    """The class that wins most pairs; sums of scores, squeezed, break ties, and then the order of the classes."""
     total = np.zeros((len(scores), k))
+    scores = merge_zeros(scores, float(np.abs(scores).max(initial=0.0)))
     for column, (i, j) in enumerate(pairs(k)):
         f = scores[:, column]
         won = (f > 0) + f / (1.0 + np.abs(f)) / (3.0 * k)
         total[:, j] += won
         total[:, i] += 1.0 - won
-    return total.argmax(axis=1)
+    return merge_ties(total, 1.0).argmax(axis=1)

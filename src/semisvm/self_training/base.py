@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import run_parallel, within_n_jobs
 from .._validation import (
     Described,
     Integer,
@@ -91,7 +91,11 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, L
     max_iter: int | None = parameter(None, Integer(1), NONE, doc="Largest number of rounds; None for any number.")
     max_time: float | None = max_time_parameter(doc="after which no round begins")
     n_jobs: int | None = parameter(
-        None, Described("int"), NONE, doc='Threads over the classes with ``multiclass="ovr"``, as in joblib.'
+        None,
+        Described("int"),
+        NONE,
+        doc='Largest number of threads, as in joblib: over the classes with ``multiclass="ovr"``, and inside of '
+        "each. None labels for one class at a time, with all cores.",
     )
 
     _doc_link_module = "semisvm"
@@ -114,6 +118,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, L
     # ---------------------------------------------------------------- fit
 
     @with_callbacks
+    @within_n_jobs
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSelfTraining:
         """Fit to samples some of which have a label.
 
@@ -199,7 +204,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, L
         if learner.problems is not None and not learner.problems.space.gram().fits_memory:
             n_jobs = 1  # the row cache has one user at a time
         with Progress(self, len(tasks)) as progress:
-            found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(number) for number in range(len(tasks)))
+            found = run_parallel(run, range(len(tasks)), n_jobs)
         return [labeling for labeling, _ in found], [model for _, model in found]
 
     def _label(self, learner: BaseLearner, task: LabelingTask, stop: StoppingRule) -> tuple[Labeling, Any]:
@@ -310,6 +315,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, L
         return check_X(self, X, reset=False, precomputed=_is_pairwise(self._base_estimator()))
 
     @available_if(_base_estimator_has("decision_function"))
+    @within_n_jobs
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of new samples by the final model.
 
@@ -325,6 +331,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, L
         return self._scores(self._checked_X(X))
 
     @available_if(_base_estimator_has("predict_proba"))
+    @within_n_jobs
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes by the final model; not with ``multiclass="ovr"`` of three classes or more.
 
@@ -340,6 +347,7 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, L
         X = self._checked_X(X)
         return self.estimator_.predict_proba(columns_for(self.estimator_, X, self._columns_[0]))
 
+    @within_n_jobs
     def predict(self, X: Any) -> np.ndarray:
         """The class of new samples by the final model.
 

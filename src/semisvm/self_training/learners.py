@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from .._threads import run_parallel
 from .._validation import TrainingSet
 from ..estimators import LSSVM, SVM
 from ..estimators.base import BaseSVM, settings_of, was_interrupted
@@ -78,8 +78,8 @@ class IncrementalLearner:
             self._n_given = self._n_given or len(samples)
             self._lssvm.add(samples, signs)
             return
-        work = (delayed(svm.add)(samples, column) for svm, column in zip(self._svms, signs.T))
-        Parallel(n_jobs=self._n_jobs, prefer="threads")(work)
+        work = list(zip(self._svms, signs.T))
+        run_parallel(lambda one: one[0].add(samples, one[1]), work, self._n_jobs)
 
     def scores(self, samples: np.ndarray) -> np.ndarray:
         """f of every class against the rest, shape (len(samples), 1 or k)."""

@@ -14,13 +14,17 @@ import numpy as np
 from ..balance import Free
 from ..losses import SYMMETRIC_FORMS
 from ..problem import Problem
-from ..solution import Solution
+from ..solution import Solution, without_bound
 from ..spaces import Gram
 
 Callback: TypeAlias = Callable[[dict[str, Any]], "bool | None"]
 NO_FEATURES = "a kernel without features"
 LOOSE = 10.0  # times tol: accuracy of the solves before the last one
 SPEED = 1e9  # multiplications per second, to guess whether a step that nothing can end early fits into the time left
+
+
+class OutOfTime(Exception):
+    """Raised by ``StoppingRule.check_time`` in the middle of a computation that has nothing to return yet."""
 
 
 class Accepts(NamedTuple):
@@ -121,6 +125,9 @@ class Solver(ABC):
             For methods that draw at random.
         """
 
+    def prepare(self, problems: Sequence[Problem], stop: StoppingRule) -> None:  # noqa: B027 (most share nothing)
+        """Compute what several problems in one space share, before the time that is left is divided among them."""
+
     def solve_batch(self, problems: Sequence[Problem], callbacks: Sequence[Callback | None]) -> list[Solution]:
         """Solve several problems in one space, within ``max_time``; one after the other unless ``accepts.batch``."""
         limit, solutions = StoppingRule(max_time=self.max_time), []
@@ -134,12 +141,18 @@ class Solver(ABC):
         raise TypeError(f"{type(self).__name__} has no closed form for held-out scores.")
 
 
+def without_false_bound(problem: Problem, solution: Solution) -> Solution:
+    """The solution of a problem, without what an indefinite kernel does not let it prove."""
+    return without_bound(solution) if problem.is_indefinite else solution
+
+
 class StoppingRule:
     """When iterations end, and the trace of how they went.
 
     Iterations end when they have converged, when a callback asks for it, after ``max_iter`` iterations, after
     ``max_time`` seconds, or at Ctrl-C. ``status`` is None as long as none of these has happened. The rule is a context
-    manager around the iterations: Ctrl-C leaves the block, and what was computed so far can be returned::
+    manager around the iterations: Ctrl-C leaves the block, and so does ``check_time`` once the time is over; what was
+    computed so far can be returned::
 
         with stop:
             while stop.running:
@@ -208,6 +221,11 @@ class StoppingRule:
         """Seconds for the next of ``n_left`` solves, one after the other, that share the time left in equal parts."""
         return None if self.time_left is None else self.time_left / max(n_left, 1.0)
 
+    def check_time(self) -> None:
+        """Leave the block of the rule, with the status "max_time", if the deadline has passed."""
+        if self.time_is_over:
+            raise OutOfTime
+
     def has_time_for(self, n_multiplications: float) -> bool:
         """Whether a step that nothing can end early, of so many multiplications, is likely to end in the time left."""
         return self.time_left is None or n_multiplications <= SPEED * self.time_left
@@ -250,7 +268,9 @@ class StoppingRule:
         self.interrupted = isinstance(error, KeyboardInterrupt)
         if self.interrupted:
             self.end("interrupted")
+        elif isinstance(error, OutOfTime):
+            self.end("max_time")
         reason = "interrupted" if self.interrupted else self.status
         if self.parent is not None and reason in ("interrupted", "stopped", "max_time"):
             self.parent.end(reason)
-        return self.interrupted
+        return self.interrupted or isinstance(error, OutOfTime)

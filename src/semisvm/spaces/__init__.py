@@ -1,7 +1,7 @@
 """Where f lives: behind a kernel (``Gram``), or in features (``Features``), which may stand for a kernel."""
 
 from .base import FLOAT64_SAMPLES, Space, memory_limit
-from .features import Features, MappedFeatures, is_far_from_origin, linear_features
+from .features import Features, MappedFeatures, is_far_from_origin, linear_features, offset_and_range
 from .gram import Gram, is_definite
 from .kernel_pca import kernel_pca
 from .kernel_rows import RowCache, submatrix
@@ -26,5 +26,6 @@ __all__ = [
     "linear_features",
     "memory_limit",
     "nystroem",
+    "offset_and_range",
     "submatrix",
 ]

@@ -18,6 +18,7 @@ from .kernels import Kernel
 
 N_SUBSAMPLE = 1000
 MAX_EXPONENT = 20.0  # the largest Parzen gamma gives the nearest neighbor of a typical sample exp(-20)
+NEGLIGIBLE = 1e-14  # of the terms of a variance: this much is rounding error
 
 
 def _subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -28,9 +29,9 @@ def _subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
 
 
 def _centered_subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The subsample, centered if dense: distances and variances are unchanged and lose no digits to an offset."""
+    """The subsample, centered: distances and variances are unchanged and lose no digits to an offset."""
     X, weights = _subsample(X, weights)
-    return (X if sparse.issparse(X) else X - X.mean(axis=0)), weights
+    return kernels.centered(X)[0], weights
 
 
 def resolve_gamma(kernel: Kernel, gamma: str | float, X: Any, weights: np.ndarray) -> float:
@@ -102,18 +103,22 @@ def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
 
 
 def total_variance(kernel: Kernel, X: Any, weights: np.ndarray) -> float:
-    """Sum of the variances of the features: mean k(x, x) minus mean k(x, z)."""
+    """Sum of the variances of the features: mean k(x, x) minus mean k(x, z); 0 where that is rounding error."""
     if kernel.name == "precomputed":
         index, weights = _subsample(np.arange(len(X)), weights)
         K = np.asarray(X)[np.ix_(index, index)]
     else:
         form = kernels.form_of(kernel)
         shift_invariant = kernel.name == "linear" or (form is not None and form.needs_distance)
+        offset = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
         X, weights = (_centered_subsample if shift_invariant else _subsample)(X, weights)
         samples = kernels.prepare(kernel, X, np.float64)
         K = kernels.evaluate(kernel, samples, samples)
     w = weights / weights.sum()
-    return float(w @ K.diagonal() - w @ K @ w)
+    size = float(w @ K.diagonal())
+    variance = size - float(w @ K @ w)
+    noise = X.shape[1] * (NEGLIGIBLE * offset) ** 2 if kernel.name == "linear" else NEGLIGIBLE * abs(size)
+    return variance if variance > noise else 0.0
 
 
 def parzen_gamma(X: Any) -> float:

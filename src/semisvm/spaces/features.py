@@ -15,7 +15,7 @@ from scipy import sparse
 from .base import Memo
 from .design_matrix import DesignMatrix
 from .gram import Gram
-from .kernels import Kernel
+from .kernels import Kernel, centered
 
 FAR = 10.0  # times the range of the samples: a mean beyond costs more than two digits
 
@@ -96,18 +96,21 @@ class MappedFeatures(Features):
         return self.transform @ coef
 
 
-def is_far_from_origin(X: Any) -> bool:
-    """Whether the mean of a feature is far larger than the range of every feature; False for sparse samples."""
-    if sparse.issparse(X):
-        return False
+def offset_and_range(X: Any) -> tuple[float, float]:
+    """The largest mean of a feature, in absolute value, and the largest range of one."""
     with np.errstate(over="ignore"):
-        largest_range = float((X.max(axis=0) - X.min(axis=0)).max())
-        return bool(0.0 < FAR * largest_range < np.abs(X.mean(axis=0, dtype=np.float64)).max())
+        largest, smallest, mean = X.max(axis=0), X.min(axis=0), X.mean(axis=0, dtype=np.float64)
+        if sparse.issparse(X):
+            largest, smallest = largest.toarray(), smallest.toarray()
+        return float(np.abs(mean).max()), float((largest - smallest).max())
+
+
+def is_far_from_origin(X: Any) -> bool:
+    """Whether the mean of a feature is far larger than the range of every feature."""
+    mean, largest_range = offset_and_range(X)
+    return 0.0 < FAR * largest_range < mean
 
 
 def linear_features(X: Any, free_intercept: bool) -> Features:
     """The samples as features, centered if they are far from the origin and the intercept is free."""
-    if not (free_intercept and is_far_from_origin(X)):
-        return Features(X)
-    center = X.mean(axis=0, dtype=np.float64)
-    return Features(X - center, center)
+    return Features(*centered(X)) if free_intercept and is_far_from_origin(X) else Features(X)

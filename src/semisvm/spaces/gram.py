@@ -16,6 +16,7 @@ from .kernels import Kernel, Samples
 
 SMALL = 4_000_000  # multiplications that are done before a second thread has started
 N_PROBED = 1000  # samples whose block shows whether a kernel that a user gives is positive definite
+N_PRODUCTS = 30  # products with the matrix of more samples, for the same
 DENSE_SHARE = 0.05  # a sparse X with this share of entries is multiplied faster as a dense one
 
 
@@ -155,13 +156,16 @@ class Gram(Memo):
         """Whether a' K a is negative for some a, or for some that sum to zero.
 
         Named kernels are definite; one that a user gives, as a matrix or a function, is probed at up to ``N_PROBED``
-        random samples.
+        random samples and, where there are more and the matrix may be held, along the Krylov space of a random vector.
         """
         if kernels.form_of(self.kernel) is not None:
             return False
         if sum_zero not in self._indefinite:
             samples = np.random.default_rng(0).permutation(self.n)[:N_PROBED]
-            self._indefinite[sum_zero] = not is_definite(self.block(np.sort(samples)), sum_zero)
+            found = not is_definite(self.block(np.sort(samples)), sum_zero)
+            if not found and self.n > N_PROBED and self.fits_memory:
+                found = has_negative_curvature(self.compute(), sum_zero)
+            self._indefinite[sum_zero] = found
         return self._indefinite[sum_zero]
 
     def squared_distances(self, i: int) -> np.ndarray:
@@ -192,9 +196,33 @@ class Gram(Memo):
         return a
 
 
+def has_negative_curvature(K: np.ndarray, sum_zero: bool = False) -> bool:
+    """Whether a' K a < 0, beyond rounding, for some a of a Krylov space: ``N_PRODUCTS`` products with K."""
+    n = len(K)
+    basis, image = np.zeros((N_PRODUCTS, n)), np.zeros((N_PRODUCTS, n))
+    vector = np.random.default_rng(0).standard_normal(n)
+    for k in range(N_PRODUCTS):
+        if sum_zero:
+            vector -= vector.mean()
+        for _ in range(2):  # once more, so that rounding leaves the basis orthogonal
+            vector -= basis[:k].T @ (basis[:k] @ vector)
+        length = np.linalg.norm(vector)
+        if length == 0.0:
+            break
+        basis[k] = vector / length
+        image[k] = vector = K @ basis[k]
+    curvature = np.linalg.eigvalsh(basis @ image.T)[0]
+    return bool(curvature < -_rounding(K))
+
+
+def _rounding(K: np.ndarray) -> float:
+    """How far below zero rounding of kernel values may bring an eigenvalue of a definite matrix."""
+    return (1e-5 if K.dtype == np.float32 else 1e-9) * float(np.abs(K).max(initial=0.0)) * len(K) ** 0.5
+
+
 def is_definite(K: np.ndarray, sum_zero: bool = False) -> bool:
     """Whether a' K a >= 0 for all a, or for those that sum to zero, up to the rounding of kernel values."""
-    rounding = (1e-5 if K.dtype == np.float32 else 1e-9) * float(np.abs(K).max(initial=0.0)) * len(K) ** 0.5
+    rounding = _rounding(K)
     K = K.astype(np.float64)
     if sum_zero:
         K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()

@@ -33,6 +33,7 @@ import numpy as np
 from scipy import sparse
 
 ROUNDING = 8.0  # a squared distance below this many rounding errors of its terms is zero
+MAGNIFIED = 1e-6  # where gamma times such an error is larger, equal samples would differ
 
 
 class Kernel(NamedTuple):
@@ -193,6 +194,21 @@ def squared_norms(X: Any) -> np.ndarray:
     return np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
 
 
+def centered(X: Any) -> tuple[Any, np.ndarray]:
+    """Samples without their center, and the center: the mean, of sparse samples that of the features without a zero.
+
+    Sparse samples stay sparse, and no feature with a zero has a mean beyond its range.
+    """
+    center = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+    if not sparse.issparse(X):
+        return X - center, center
+    X = sparse.csr_array(X, dtype=np.float64, copy=True)
+    X.sum_duplicates()
+    center[np.bincount(X.indices, minlength=X.shape[1]) < X.shape[0]] = 0.0
+    X.data -= center[X.indices]
+    return X, center
+
+
 def evaluate(kernel: Kernel, A: Samples, B: Samples) -> np.ndarray:
     """The matrix of k(a, b) over the samples a of A and b of B."""
     form = form_of(kernel)
@@ -203,14 +219,16 @@ def evaluate(kernel: Kernel, A: Samples, B: Samples) -> np.ndarray:
         T = T.toarray()
     if form.needs_distance:
         assert A.squared_norms is not None, "samples of another kernel"
+        assert B.squared_norms is not None, "samples of another kernel"
         T *= -2.0
         T += A.squared_norms[:, None]
         T += B.squared_norms
         np.maximum(T, 0.0, out=T)
+        noise = ROUNDING * np.finfo(T.dtype).eps
+        largest = noise * (A.squared_norms.max(initial=0.0) + B.squared_norms.max(initial=0.0))
+        if form.argument == "distance" or kernel.gamma * largest > MAGNIFIED:  # the root magnifies an error, too
+            T[(noise * A.squared_norms)[:, None] + noise * B.squared_norms >= T] = 0.0
         if form.argument == "distance":
-            noise = ROUNDING * np.finfo(T.dtype).eps
-            equal = (noise * A.squared_norms)[:, None] + noise * B.squared_norms >= T
-            T[equal] = 0.0  # the square root would magnify the rounding error
             np.sqrt(T, out=T)
     form.apply(T, kernel)
     return T

@@ -196,7 +196,7 @@ def test_ctrl_c_while_the_supervised_svm_is_polished_is_not_lost(monkeypatch):
     def interrupt(iterate):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(smo, "_polish", interrupt)
+    monkeypatch.setattr(smo, "solve_free", interrupt)
     solution = solve_supervised(random_problem(10, 12), 1e-3, None)
     assert solution.status == "interrupted"
     assert solution.certificate.within_tol

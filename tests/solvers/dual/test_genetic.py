@@ -19,7 +19,7 @@ from semisvm import _threads
 from semisvm.balance import Count, Free
 from semisvm.solvers.base import StoppingRule
 from semisvm.solvers.dual import SMO, Genetic, PairSwitching, Trainer, genetic, solve_supervised
-from semisvm.solvers.dual.genetic import _Evolution, nearest_first
+from semisvm.solvers.dual.genetic import _Evolution, labelings_in_band, nearest_first
 from semisvm.spaces import Gram
 
 SMALL = Genetic(population=8, generations=10, stall=4, tol=1e-6)
@@ -63,6 +63,35 @@ def test_small_problems_mostly_end_at_the_best_labeling():
         assert solution.certificate.value < 1e-4
         n_best += solution.objective <= best * (1.0 + 1e-5)
     assert n_best >= 15  # of 18
+
+
+def test_few_labelings_end_at_the_best_one():
+    """Whatever the fitness, the weights and the start: as many SVMs as generations could train see all labelings."""
+    kinds = itertools.product(
+        [Free(), Count(0.5), Count(0.4, 0.1)], [False, True], ["hinge", "squared_hinge"], range(2)
+    )
+    for number, (balance, weighted, losses, seed) in enumerate(kinds):
+        options = {"balance": balance, "weighted": weighted, "losses": losses, "intercept": INTERCEPTS[number % 3]}
+        problem = random_problem(500 + seed, 5, C=5.0, C_unlabeled=8.0, separation=0.1, gamma=1.0, **options)
+        if not len(label_vectors(problem)):
+            continue
+        solution = Genetic(population=4, generations=8).solve(problem, rng=0)
+        assert solution.objective == pytest.approx(smallest_objective(problem), rel=1e-5)
+        assert solution.status == "converged"
+        assert_svm_of_labels(problem, solution)
+
+
+def test_labelings_in_a_band_are_all_of_them_or_too_many():
+    weights = np.array([1.0, 2.0, 0.5, 1.5])
+    everything = np.array(list(itertools.product((1.0, -1.0), repeat=4)))
+    for low, high in [(-np.inf, np.inf), (2.0, 3.0), (0.0, 0.0), (5.0, 5.0), (4.6, 4.9)]:
+        positive = (everything > 0) @ weights
+        expected = everything[(low <= positive) & (positive <= high)]
+        np.testing.assert_array_equal(labelings_in_band(weights, (low, high), 16, 1.0), expected)
+    np.testing.assert_array_equal(labelings_in_band(weights, (-np.inf, np.inf), 16, -1.0), -everything)
+    assert labelings_in_band(weights, (-np.inf, np.inf), 15, 1.0) is None
+    assert len(labelings_in_band(np.ones(200), (199.0, 199.0), 200, 1.0)) == 200
+    assert labelings_in_band(np.ones(200), (199.0, 199.0), 199, 1.0) is None
 
 
 @every_loss

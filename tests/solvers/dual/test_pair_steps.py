@@ -47,7 +47,7 @@ class State:
 
 
 CALLS = {
-    "best_partner": lambda f, s: f(s.K[3], s.V[:, 3], s.diagonal, s.f, s.down, 3, 1.5),
+    "best_partner": lambda f, s: f(s.K[3], s.V[:, 3], s.diagonal, s.f, s.down, 3, 1.5, 1e-12),
     "add_and_find_violator": lambda f, s: f(s.K[3], s.K[5], s.V[:, 3], s.V[:, 5], 0.1, s.f, s.up),
     "find_violator": lambda f, s: f(s.f, s.up),
     "set_all_slopes": lambda f, s: f(s.a, *s.pieces, s.up, s.down) or (),
@@ -75,7 +75,7 @@ def test_slopes_are_those_of_both_sides():
 
 
 def partner(state, i, top):
-    return pair_steps.best_partner(state.K[i], state.V[:, i], state.diagonal, state.f, state.down, i, top)
+    return pair_steps.best_partner(state.K[i], state.V[:, i], state.diagonal, state.f, state.down, i, top, 1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))

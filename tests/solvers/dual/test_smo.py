@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from factories import random_problem
-from references import maximize_dual
+from factories import dense_samples, random_problem
+from references import linear_svm, maximize_dual
 from semisvm.losses import SquaredHinge
 from semisvm.problem import objective
 from semisvm.solvers.base import StoppingRule
-from semisvm.solvers.dual import SMO, smo, solve_dual
+from semisvm.solvers.dual import SMO, iterate, smo, solve_dual
 from semisvm.solvers.dual.dual_problem import Dual, build_dual
 from semisvm.spaces import KERNELS, Features, Gram, Kernel
 
@@ -112,7 +112,7 @@ def test_any_start_ends_at_the_same_value(seed):
     rng = np.random.default_rng(seed)
     best = dual_value(dual, solve_dual(dual, tol=1e-8).a)
     for start in (rng.uniform(dual.lower, dual.upper), 5.0 * rng.standard_normal(40)):
-        feasible = smo.feasible_point(start, dual.lower, dual.upper)
+        feasible = iterate.feasible_point(start, dual.lower, dual.upper)
         assert abs(feasible.sum()) < 1e-12
         assert (dual.lower <= feasible).all()
         assert (feasible <= dual.upper).all()
@@ -121,9 +121,9 @@ def test_any_start_ends_at_the_same_value(seed):
 
 def test_projection_leaves_feasible_points_and_moves_an_unbounded_coordinate_first():
     lower, upper, a = -np.ones(4), np.ones(4), np.array([0.5, -0.5, 0.25, -0.25])
-    np.testing.assert_array_equal(smo.feasible_point(a, lower, upper), a)
+    np.testing.assert_array_equal(iterate.feasible_point(a, lower, upper), a)
     lower[3], upper[3] = -np.inf, np.inf
-    np.testing.assert_array_equal(smo.feasible_point(a + [9.0, 0, 0, 0], lower, upper), [1.0, -0.5, 0.25, -0.75])
+    np.testing.assert_array_equal(iterate.feasible_point(a + [9.0, 0, 0, 0], lower, upper), [1.0, -0.5, 0.25, -0.75])
 
 
 def test_coordinates_without_an_interval_stay_at_zero():
@@ -276,3 +276,26 @@ def test_tolerance_of_zero_ends_where_the_arithmetic_does():
     exact, reached = SMO(tol=1e-10).solve(problem), SMO(tol=0.0, max_iter=1_000_000).solve(problem)
     assert reached.n_iter < 1_000_000
     assert reached.objective == pytest.approx(exact.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [True, "regularized"])
+@pytest.mark.parametrize("seed", range(3))
+def test_large_cost_on_few_features_needs_joint_steps_of_the_free_coordinates(seed, intercept):
+    """Pair steps alone take more than ten million where a combination of samples has almost no curvature."""
+    problem = random_problem(
+        seed, 0, n_labeled=120, n_features=3, space="features", C=1e6, intercept=intercept, separation=0.3
+    )
+    found = SMO(max_iter=200_000).solve(problem)
+    expected = linear_svm(dense_samples(problem), problem.signs, problem.cost, intercept, norm=2)[2]
+    assert found.status == "converged"
+    assert found.objective == pytest.approx(expected, rel=1e-7)
+
+
+def test_joint_steps_that_rounding_spoils_are_taken_back():
+    """Far from the origin without an intercept nothing is left of the differences between samples."""
+    problem = random_problem(0, 0, n_labeled=20, n_features=1, space="linear", C=1e-4, intercept=False)
+    far = replace(problem, space=Gram(Kernel("linear"), problem.space.X + 1e9))
+    found = SMO().solve(far)
+    assert found.status != "converged"
+    assert found.objective < far.cost.sum() * 2.0
+    assert found.n_iter < 1_000_000

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from factories import FREE, INTERCEPTS, dense_samples, random_problem
 from references import linear_svm, numpy_objective
 from semisvm.balance import Mean
 from semisvm.solvers.exact import ConcaveLP, linear_program
 from semisvm.solvers.exact.concave_lp import tangent_losses
+from semisvm.spaces import Features
 
 every_intercept = pytest.mark.parametrize("intercept", INTERCEPTS)
 every_balance = pytest.mark.parametrize("balance", [FREE, Mean(0.2)], ids=str)
@@ -109,3 +111,29 @@ def test_without_time_the_solution_still_keeps_the_balance(intercept, balance):
     assert 0.0 <= solution.certificate.lower_bound <= ConcaveLP().solve(problem).objective <= solution.objective
     if isinstance(balance, Mean):
         assert problem.mean_weights @ solution.scores == pytest.approx(0.2, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "seed, n_unlabeled, options",
+    [
+        (5, 30, {"n_labeled": 8, "n_features": 4, "C": 1.0, "C_unlabeled": 1.0}),
+        (18, 20, {"n_labeled": 5, "n_features": 6, "C": 2.0, "C_unlabeled": 0.5}),
+    ],
+)
+def test_sparse_and_dense_samples_end_at_the_same_labels_where_several_are_equally_good(seed, n_unlabeled, options):
+    """On a grid of integers, which dense samples leave by rounding error when they are centered."""
+    problem = lp_problem(seed, n_unlabeled, weighted=False, **options)
+    X = np.round(dense_samples(problem))
+    spaces = Features(sparse.csr_array(X)), Features(X - X.mean(axis=0))
+    by_csr, by_dense = (ConcaveLP().solve(replace(problem, space=space)) for space in spaces)
+    np.testing.assert_array_equal(by_csr.labels, by_dense.labels)
+    np.testing.assert_allclose(by_csr.coef, by_dense.coef, atol=1e-9)
+
+
+def test_sparse_samples_of_many_entries_stay_sparse(monkeypatch):
+    problem = lp_problem(3, 14)
+    dense = ConcaveLP().solve(problem)
+    monkeypatch.setattr(linear_program, "MAX_DENSE", 10)
+    csr = replace(problem, space=Features(sparse.csr_array(dense_samples(problem))))
+    assert sparse.issparse(linear_program.scaled_features(csr).Z)
+    assert ConcaveLP().solve(csr).objective == pytest.approx(dense.objective, rel=1e-8)

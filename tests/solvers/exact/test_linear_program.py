@@ -109,7 +109,8 @@ def test_trivial_solution_is_feasible_and_needs_no_time(intercept, balance):
 
 
 @pytest.mark.parametrize("space", ["features", "csr"])
-def test_features_are_scaled_to_size_one_once_per_space(space):
+def test_features_are_scaled_to_size_one_once_per_space(space, monkeypatch):
+    monkeypatch.setattr(linear_program, "MAX_DENSE", 0)  # sparse features stay sparse
     problem = lp_problem(space=space)
     scaled = scaled_features(problem)
     Z = scaled.Z.toarray() if sparse.issparse(scaled.Z) else scaled.Z

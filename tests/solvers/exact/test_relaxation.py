@@ -235,3 +235,23 @@ def test_no_eigenvalue_is_computed_that_takes_longer_than_the_time_left(clock, m
     solution = LowRankRelaxation(max_time=100.0).solve(problem, rng=0)
     assert solution.status == "max_time"
     assert_gap_is_true(problem, solution, smallest_objective(problem))
+
+
+@pytest.mark.parametrize("seed, n_unlabeled", [(3, 38), (10, 23)])
+def test_other_orders_of_samples_give_the_same_labels(seed, n_unlabeled):
+    problem = hinge_search_problem(seed, n_unlabeled, n_labeled=3, separation=0.3, gamma=1.0)
+    order = np.random.default_rng(seed).permutation(len(problem.signs))
+    one, other = (LowRankRelaxation().solve(p, rng=0) for p in (problem, take_samples(problem, order)))
+    np.testing.assert_array_equal(one.labels[order], other.labels)
+
+
+def test_hyperplanes_do_not_depend_on_a_rotation_around_the_labeled_samples():
+    rng = np.random.default_rng(0)
+    for shape in ((30, 6), (4, 6)):
+        V = rng.standard_normal(shape) * [1.0, 3.0, 2.0, 1.0, 0.5, 0.1]
+        Q = np.eye(6)
+        Q[1:, 1:] = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+        one, other = relaxation._principal_coordinates(V), relaxation._principal_coordinates(V @ Q)
+        np.testing.assert_allclose(one, other, atol=1e-12)
+        np.testing.assert_allclose(one @ one.T, V @ V.T, atol=1e-12)
+        np.testing.assert_array_equal(one[:, 0], V[:, 0])

@@ -8,11 +8,20 @@ import pytest
 from scipy import sparse
 
 from factories import dense_samples, primal_problem, take_samples, with_balance
-from references import keeps_balance, label_vectors, numpy_objective, smallest_objective, svm_values
+from references import (
+    keeps_balance,
+    label_vectors,
+    largest_label_gain,
+    numpy_objective,
+    smallest_objective,
+    squared_hinge_violation,
+    svm_values,
+)
 from semisvm.balance import Count, Free, Mean
 from semisvm.problem import objective
 from semisvm.solvers import SMO, Annealing, Continuation, FiniteNewton, GradientPath, MultiSwitch
 from semisvm.solvers.primal import newton
+from semisvm.solvers.primal.operator import PrimalOperator
 from semisvm.spaces import Gram, Kernel
 
 SETTINGS = {  # losses and balance that a solver takes
@@ -241,6 +250,52 @@ def test_a_callback_or_ctrl_c_keeps_the_best_so_far(solver, at, status):
         assert solution.objective == pytest.approx(min(row["objective"] for row in solution.trace), rel=1e-9)
 
 
+@every_search
+@pytest.mark.parametrize("at", [0, 3, 20, None])
+@pytest.mark.parametrize("balance", [Free(), Count(0.4), Count(0.4, 0.1)], ids=str)
+def test_certificate_is_that_of_the_labels_at_full_cost_wherever_a_search_ends(solver, at, balance):
+    """And not of the costs of a level or of soft labels, for which the point was solved."""
+    problem = primal_problem(2, 20, n_labeled=5, balance=balance)
+    solution = solver().solve(problem, callback=None if at is None else lambda row: row["step"] == at)
+    positive, negative = (problem.cost * (solution.labels == side) for side in (1.0, -1.0))
+    point = (solution.coef, solution.intercept)
+    violation = squared_hinge_violation(dense_samples(problem), positive, negative, *point)
+    gain = largest_label_gain(problem, solution.scores, solution.labels) / numpy_objective(problem, solution)
+    assert solution.certificate.kind == "stationary"
+    assert solution.certificate.value == pytest.approx(max(violation, gain), rel=1e-6, abs=1e-12)
+    assert (solution.certificate.value <= 1e-3) == (solution.status == "converged") == (at is None)
+
+
+@every_search
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_change_of_labels_gains_at_the_end(solver, weighted):
+    """Neither within the slack of the balance nor where ranks do not show it, as samples differ in weight."""
+    n_met = 0
+    for seed in range(12):
+        options = {"weighted": weighted, "separation": 0.2, "C_unlabeled": (0.1, 0.5)[seed % 2]}
+        problem = primal_problem(seed, 20, n_labeled=4, balance=Count(0.4, 0.08), **options)
+        solution = solver().solve(problem)
+        assert solution.status == "converged"
+        if keeps_balance(problem, solution.labels[None]).all():
+            n_met += 1
+            assert largest_label_gain(problem, solution.scores, solution.labels) <= 1e-9
+    assert n_met > 8
+
+
+@pytest.mark.parametrize("solver", [GradientPath, Continuation])
+@pytest.mark.parametrize("at", [0, 4, 10, None])
+def test_certificate_of_a_path_is_that_of_its_last_level_wherever_it_ends(solver, at):
+    problem = make_problem(solver)
+    solution = solver().solve(problem, callback=None if at is None else lambda row: row["step"] == at)
+    operator, losses = PrimalOperator(problem), solver().levels(problem)[-1][1]
+    A, w = dense_samples(problem) - operator.mean, solution.coef  # the mean of f is fixed
+    at_zero, at_end = (A.T @ losses.gradient(f) for f in (operator.zero().f, solution.scores))
+    expected = np.linalg.norm(w + at_end) / (np.linalg.norm(at_zero) + np.linalg.norm(w))
+    assert solution.certificate.value == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    assert (solution.status == "converged") == (at in (10, None))
+    assert (solution.certificate.value <= 1e-3) == (at in (10, None))
+
+
 @every_solver
 def test_ctrl_c_before_the_end_of_the_first_solve_leaves_a_usable_zero(solver, monkeypatch):
     problem = make_problem(solver)
@@ -253,7 +308,7 @@ def test_ctrl_c_before_the_end_of_the_first_solve_leaves_a_usable_zero(solver, m
     check_usable(solver, problem, solution, "interrupted")
     assert not solution.coef.any()
     assert solution.n_iter == 1
-    assert solution.certificate.value == np.finfo(float).max
+    assert solution.certificate.value == (np.finfo(float).max if solver is FiniteNewton else pytest.approx(1.0))
 
 
 @pytest.mark.parametrize("solver", [GradientPath, Continuation])

@@ -165,11 +165,10 @@ class LabelMoves:
         return positive_band(self.problem.balance, self.weights, y)
 
     def within_balance(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Labels y, or labels by the rank of f if y breaks the balance."""
-        low, high = positive_band(self.problem.balance, self.weights)
-        if low <= self.weights @ (y > 0) <= high:
-            return y
-        return labels_in_band(f, self.weights, self.problem.balance)
+        """Labels y, or labels by the rank of f if y breaks the balance and is not nearer to it than they are."""
+        ranked = labels_in_band(f, self.weights, self.problem.balance)
+        low, high = self.band(ranked)
+        return y if low <= self.weights @ (y > 0) <= high else ranked
 
     def gains(
         self, f: np.ndarray, y: np.ndarray, positive_share: float = 1.0, negative_share: float = 1.0
@@ -208,13 +207,30 @@ class LabelMoves:
         if self.equal_weights:
             first = positives[gain[positives].argmax()]
             return np.array([first, top]), float(gain[first] + gain[top])
-        pair, best_gain = np.zeros(0, dtype=int), 0.0
-        for sample in positives[np.argsort(-gain[positives], kind="stable")]:
-            if gain[sample] + gain[top] <= best_gain:
-                break
-            after = positive - self.weights[sample] + self.weights[negatives]
-            inside = np.where((band[0] <= after) & (after <= band[1]), gain[negatives], -np.inf)
-            if gain[sample] + inside.max() > best_gain:
-                pair = np.array([sample, negatives[inside.argmax()]])
-                best_gain = float(gain[sample] + inside.max())
-        return pair, best_gain
+        by_weight = negatives[np.argsort(self.weights[negatives], kind="stable")]
+        ends = (
+            self.weights[positives] - positive + np.array(band)[:, None]
+        )  # weights of the other that stay in the band
+        first = np.searchsorted(self.weights[by_weight], ends[0], side="left")
+        last = np.searchsorted(self.weights[by_weight], ends[1], side="right")
+        pair_gain = gain[positives] + range_maxima(gain[by_weight], first, last)
+        best = int(pair_gain.argmax())
+        if not pair_gain[best] > 0.0:
+            return np.zeros(0, dtype=int), 0.0
+        inside = by_weight[first[best] : last[best]]
+        return np.array([positives[best], inside[gain[inside].argmax()]]), float(pair_gain[best])
+
+
+def range_maxima(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The largest of ``values[first:last]`` for many ranges, -inf for empty ones.
+
+    Maxima of all ranges of a power of two are computed by doubling; two of them cover a range.
+    """
+    largest = np.full(len(first), -np.inf)
+    length, maxima = 1, values
+    while length <= len(values):
+        of_length = (length <= last - first) & (last - first < 2 * length)
+        largest[of_length] = np.maximum(maxima[first[of_length]], maxima[last[of_length] - length])
+        maxima = np.maximum(maxima[: max(len(maxima) - length, 0)], maxima[length:])
+        length *= 2
+    return largest

@@ -10,6 +10,9 @@ The working set grows: it begins with the labeled samples, and each stage adds t
 takes the side of an individual's SVM where |f| > 1, else a random one. A stage ends when the best fitness has stalled;
 before the last stage the balance asks only that all samples together can still meet it. What the article leaves open is
 decided here: sizes, rates, stages, the end by stall, and a last search by ``pair_switching`` from the best labeling.
+
+Where no more labelings keep the balance than ``generations`` generations could train, there is nothing to evolve: each
+is trained once, a population of them at a time, and the one of smallest objective is the best.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._threads import run_in_threads
-from ...balance import Count, Free, labels_in_band
+from ...balance import Count, Free, labels_in_band, positive_band
 from ...losses import Hinge, SquaredHinge, SymmetricHinge, SymmetricSquaredHinge
 from ...problem import Problem
 from ...solution import Solution
@@ -32,6 +35,7 @@ N_STAGES = 40
 MIN_STAGE_SIZE = 5  # samples that are added at a stage, at least
 STALLED = 1e-6  # relative decrease of the best fitness below which a generation has improved nothing
 LONG = 100  # genes from which on a crossover has three points
+TIGHT = 1e-3  # times tol: accuracy of the SVMs where all labelings are compared by their objectives alone
 CROSSOVER_RATE, N_MUTATIONS = 0.9, 2.0  # share of children with two parents; mean number of genes that mutate
 
 
@@ -60,7 +64,8 @@ class Genetic(Solver):
     population : int
         Number of individuals.
     generations : int
-        Largest number of generations at a stage.
+        Largest number of generations at a stage. If at most ``population * generations`` labelings keep the balance,
+        all of them are trained instead.
     beta : float
         Weight of the objective in the fitness; the rest is that of the number of support vectors.
     stall : int
@@ -123,6 +128,24 @@ def nearest_first(problem: Problem, samples: np.ndarray, start: np.ndarray, stop
     return samples[np.r_[np.array(order, dtype=int), np.flatnonzero(~taken)]]
 
 
+def labelings_in_band(weights: np.ndarray, band: tuple[float, float], n_max: int, side: float) -> np.ndarray | None:
+    """All labels of samples whose positive ones have a weight in the band, the label ``side`` first.
+
+    None if there are more than ``n_max``, be it only of labels of the first samples that the others can complete if
+    they may be split.
+    """
+    Y, positive, left = np.zeros((1, 0)), np.zeros(1), float(weights.sum())
+    for weight in weights:
+        labels = np.tile([side, -side], len(Y))
+        Y = np.column_stack([np.repeat(Y, 2, axis=0), labels])
+        positive, left = np.repeat(positive, 2) + weight * (labels > 0), left - weight
+        possible = (positive <= band[1]) & (positive + left >= band[0])
+        Y, positive = Y[possible], positive[possible]
+        if len(Y) > n_max:
+            return None
+    return Y[(band[0] <= positive) & (positive <= band[1])]
+
+
 class _Evolution:
     """The search of one problem."""
 
@@ -152,11 +175,16 @@ class _Evolution:
         self.full_band = self.moves.band(ranked)
         self.individuals: list[_Individual] = []
         self.n_working = 0
+        self.compared_all = False  # whether the best individual is the best of all labelings that keep the balance
 
     # ---------------------------------------------------------------- stages
 
     def run(self) -> None:
-        """Stage after stage, until all samples are in the working set."""
+        """All labelings if they are few, else stage after stage until all samples are in the working set."""
+        labelings = self._few_labelings()
+        if labelings is not None and self.stop.running:
+            self._compare(labelings)
+            return
         size = max(MIN_STAGE_SIZE, -(-len(self.order) // N_STAGES))
         while self.stop.running and self.n_working < len(self.order):
             self._grow(min(self.n_working + size, len(self.order)))
@@ -204,6 +232,33 @@ class _Evolution:
         f = self.problem.space.gram().product(a)
         return f[new] + parent.trainer.scores()[0] - f[self.labeled[0]]
 
+    # ---------------------------------------------------------------- few labelings
+
+    def _few_labelings(self) -> np.ndarray | None:
+        """The labels of ``order`` that keep the balance, or if none do are as near to it as labels by rank; or None."""
+        weights = self.problem.weights_of(self.order)
+        n_max = self.solver.population * self.solver.generations
+        for band in (positive_band(self.problem.balance, weights), self.full_band):
+            labelings = labelings_in_band(weights, band, n_max, self.side)
+            if labelings is None or len(labelings):
+                return labelings
+        return None
+
+    def _compare(self, labelings: np.ndarray) -> None:
+        """Train all labelings, as many at a time as the population has individuals, and keep the best."""
+        self._grow(len(self.order))
+        n_batch, known = self.solver.population, self.problem.signs[self.labeled]
+        for first in range(0, len(labelings), n_batch):
+            if not self.stop.running:
+                return
+            best = self.individuals[0]
+            batch = [_Individual(np.r_[known, y], best.trainer.copy()) for y in labelings[first : first + n_batch]]
+            self._evaluate(batch, TIGHT * self.solver.tol)
+            survivors = [best, *batch] if first else batch  # the first population need not keep the balance
+            self.individuals = [min(survivors, key=lambda individual: individual.objective)]
+            self._log()
+        self.compared_all = True
+
     # ---------------------------------------------------------------- generations
 
     def _run_stage(self, stall: int) -> None:
@@ -220,9 +275,10 @@ class _Evolution:
             best = self.individuals[0].fitness
             self._log()
 
-    def _evaluate(self, individuals: list[_Individual]) -> None:
-        """Train all, in threads."""
-        run_in_threads(lambda individual: individual.evaluate(self.solver.beta, self.solver.tol), individuals)
+    def _evaluate(self, individuals: list[_Individual], tol: float | None = None) -> None:
+        """Train all, in threads, up to the tolerance of the solver or another one."""
+        beta, tol = self.solver.beta, self.solver.tol if tol is None else tol
+        run_in_threads(lambda individual: individual.evaluate(beta, tol), individuals)
 
     def _select_parent(self) -> _Individual:
         """The better of two drawn at random."""
@@ -276,17 +332,17 @@ class _Evolution:
             self.stop.end(found.status)
 
     def solution(self) -> Solution:
-        """The best labeling of all samples, improved by pair switching."""
+        """The best labeling of all samples, improved by pair switching; unless all were compared, others as well."""
         labels = self.supervised.labels.copy()
         if self.individuals and len(self.individuals[0].y) == len(self.labeled) + len(self.order):
             labels[self.order] = self.individuals[0].y[len(self.labeled) :]
         starts = [labels]
-        if self.start is not None:
+        if self.start is not None and not self.compared_all:
             starts.append(labels.copy())
             starts[1][self.order] = self.start
         for one in starts:
             self._switch(replace(self.supervised, labels=one))
-        if self.stop.running:
+        if self.stop.running and not self.compared_all:
             self._switch(None)  # from its own start switching is sometimes better
         assert self.stop.best is not None
         best = self.stop.best[1]

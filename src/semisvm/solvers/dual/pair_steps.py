@@ -31,15 +31,16 @@ import numpy as np
 from ..._jit import jit
 
 STRIP = 256
-TINY = 1e-12  # curvature of a pair of equal samples
+TINY = 1e-12  # of the largest k(x, x): curvature of a pair of equal samples
 VECTOR = {"contract", "arcp", "nnan", "nsz"}
 
 
 @jit(fastmath=VECTOR)
-def best_partner(row, tail, diagonal, f, down, i, top):
+def best_partner(row, tail, diagonal, f, down, i, top, tiny):
     """The j of largest gain for a step up along i and down along j, and the violation max over j of top - (down - f).
 
-    ``row`` and ``tail`` are the kernel values of i with the real and with the virtual samples.
+    ``row`` and ``tail`` are the kernel values of i with the real and with the virtual samples; ``tiny`` is the smallest
+    curvature.
     """
     m = row.size
     k_ii = diagonal[i]
@@ -49,7 +50,7 @@ def best_partner(row, tail, diagonal, f, down, i, top):
         for t in range(start, min(start + STRIP, m)):
             difference = top - down[t] + f[t]
             positive = max(difference, 0.0)
-            gain = max(gain, positive * positive / max(k_ii + diagonal[t] - 2.0 * row[t], TINY))
+            gain = max(gain, positive * positive / max(k_ii + diagonal[t] - 2.0 * row[t], tiny))
             largest = max(largest, difference)
         if gain > best:
             best, strip = gain, start
@@ -59,7 +60,7 @@ def best_partner(row, tail, diagonal, f, down, i, top):
         found = 0.0
         for t in range(strip, min(strip + STRIP, m)):
             positive = max(top - down[t] + f[t], 0.0)
-            gain = positive * positive / max(k_ii + diagonal[t] - 2.0 * row[t], TINY)
+            gain = positive * positive / max(k_ii + diagonal[t] - 2.0 * row[t], tiny)
             if gain > found:
                 found, j = gain, t
         best = found
@@ -68,7 +69,7 @@ def best_partner(row, tail, diagonal, f, down, i, top):
         difference = top - down[t] + f[t]
         violation = max(violation, difference)
         if difference > 0.0:
-            gain = difference * difference / max(k_ii + diagonal[t] - 2.0 * tail[v], TINY)
+            gain = difference * difference / max(k_ii + diagonal[t] - 2.0 * tail[v], tiny)
             if gain > best:
                 best, j = gain, t
     return j, violation
@@ -166,6 +167,7 @@ def pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, max_ste
     """
     lower, kink, upper, slope, slope_above = pieces
     m = slot.size
+    tiny = max(TINY * np.abs(diagonal).max(), np.finfo(np.float64).tiny)
     i, top = find_violator(f, up)
     violation = np.inf
     for steps in range(max_steps + 1):
@@ -177,14 +179,14 @@ def pair_steps(K, slot, V, diagonal, ridge, pieces, a, f, up, down, tol, max_ste
         tail_i = V[:, i]
         down_i = down[i]
         down[i] = np.inf  # i is no partner of itself: in rounding, a step of no curvature would look best
-        j, violation = best_partner(row_i, tail_i, diagonal, f, down, i, top)
+        j, violation = best_partner(row_i, tail_i, diagonal, f, down, i, top, tiny)
         down[i] = down_i
         if violation <= tol or j < 0 or steps == max_steps:
             return steps, violation, -1
         if j < m and slot[j] < 0:
             return steps, violation, j
         k_ij = row_i[j] if j < m else tail_i[j - m]
-        unbounded = (top - down[j] + f[j]) / max(diagonal[i] + diagonal[j] - 2.0 * k_ij, TINY)
+        unbounded = (top - down[j] + f[j]) / max(diagonal[i] + diagonal[j] - 2.0 * k_ij, tiny)
         end_i = kink[i] if a[i] < kink[i] else upper[i]
         end_j = kink[j] if a[j] > kink[j] else lower[j]
         step = min(unbounded, end_i - a[i], a[j] - end_j)

@@ -28,7 +28,7 @@ from ...losses import SquaredHinge, SymmetricSquaredHinge
 from ...problem import Problem
 from ...solution import Solution, with_gap
 from ...spaces import memory_limit
-from ..base import Accepts, Callback, Solver, StoppingRule
+from ..base import Accepts, Callback, Solver, StoppingRule, without_false_bound
 from ..dual import PairSwitching, Trainer, evaluate, kernel_block, solve_supervised
 from . import active_set
 from .tree import MARGIN_TOL, Tree, dive, explore, new_tree
@@ -80,7 +80,8 @@ class BranchBound(Solver):
         else:
             solution = solve_supervised(problem, min(self.tol, SUPERVISED_TOL), stop.time_left, callback)
             bound = solution.certificate.lower_bound or 0.0
-        return with_gap(solution, bound, (self.tol + GAP_ROUNDING) * abs(solution.objective))
+        proved = with_gap(solution, bound, (self.tol + GAP_ROUNDING) * abs(solution.objective))
+        return without_false_bound(problem, proved)
 
     def _search(self, problem: Problem, start: Solution | None, rng: Any, stop: StoppingRule) -> tuple[Solution, float]:
         """The best labels found, and a lower bound."""

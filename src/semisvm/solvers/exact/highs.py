@@ -16,6 +16,7 @@ from .integer_program import OBJECTIVE_SIZE, IntegerProgram, IntegerResult
 from .linear_program import intercept_variables
 
 Result = TypeVar("Result")
+OPTIMAL, LIMIT, OTHER = 0, 1, 4  # statuses of scipy; 2 and 3 are infeasible and unbounded programs
 
 
 def solve_with_highs(program: IntegerProgram, tol: float, max_nodes: int, stop: StoppingRule) -> IntegerResult:
@@ -40,14 +41,22 @@ def solve_with_highs(program: IntegerProgram, tol: float, max_nodes: int, stop: 
     if stop.time_left is not None:
         options["time_limit"] = stop.time_left
     result = run_interruptible(lambda: milp(**arguments, options=options))
-    n_nodes = int(result.mip_node_count or 0)
-    bound = -np.inf if result.mip_dual_bound is None else result.mip_dual_bound / factor
+    n_nodes, status = int(result.mip_node_count or 0), _status(result, max_nodes)
+    has_bound = status != "stalled" and result.mip_dual_bound is not None
+    bound = result.mip_dual_bound / factor if has_bound else -np.inf
     labels = None
     if result.x is not None:
         labels = np.where(result.x[-len(program.weights) :] > 0.5, 1.0, -1.0)
-    limit = "max_iter" if n_nodes >= max_nodes else "max_time"
-    status = "converged" if result.status == 0 else limit
     return IntegerResult(labels, bound, n_nodes, status)
+
+
+def _status(result: Any, max_nodes: int) -> str:
+    """Why HiGHS ended; "stalled" where it failed, as with an infeasible program, which proves nothing here."""
+    if result.status == OPTIMAL:
+        return "converged"
+    if result.status in (LIMIT, OTHER) and (result.mip_node_count or 0) >= max_nodes:
+        return "max_iter"  # scipy has no status of its own for the limit of nodes
+    return "max_time" if result.status == LIMIT else "stalled"
 
 
 def _milp_arguments(program: IntegerProgram, factor: float) -> dict[str, Any]:

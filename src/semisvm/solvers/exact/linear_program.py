@@ -23,6 +23,8 @@ from ..base import StoppingRule
 
 TOLERANCES = (1e-10, 1e-7)  # the smallest that HiGHS takes, and one that it reaches where it fails with the first
 FLAT = 1e-12  # of all costs: a derivative by b below this is zero but for rounding
+DIGITS = 44  # binary digits of the features that are kept
+MAX_DENSE = 2_000_000  # entries up to which sparse features are centered and solved as dense ones, to the same optimum
 BOUND_ROUNDING = 1e-9  # of the optimum: rounding error allowed in it as a lower bound
 
 
@@ -37,8 +39,8 @@ class HingeLosses(NamedTuple):
 class ScaledFeatures(NamedTuple):
     """Features of size one: Z = (X - center) / scale, f = Z v + a with v = scale w and a = b + center w.
 
-    Dense features are centered if the intercept is free. With v in the place of w an objective is ``scale ** norm``
-    times as large.
+    Dense features, and sparse ones of few entries, are centered if the intercept is free. With v in the place of w an
+    objective is ``scale ** norm`` times as large.
     """
 
     Z: Any
@@ -63,17 +65,33 @@ def features_of(problem: Problem) -> Features:
 def scaled_features(problem: Problem) -> ScaledFeatures:
     """The features of a problem scaled to size one, computed once per space."""
     space = features_of(problem)
-    is_centered = problem.intercept is True and not sparse.issparse(space.X)
+    is_sparse = sparse.issparse(space.X) and space.X.shape[0] * space.X.shape[1] > MAX_DENSE
+    is_centered = problem.intercept is True and not is_sparse
 
     def make() -> ScaledFeatures:
         X = space.X
-        Z = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.array(X, dtype=np.float64)
+        if is_sparse:
+            Z = sparse.csr_array(X, dtype=np.float64)
+            scale = float(np.abs(Z.data).max(initial=0.0)) or 1.0
+            return ScaledFeatures(Z / scale, scale)
+        Z = np.array(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         if is_centered:
             Z -= np.median(Z, axis=0)
-        scale = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0)) or 1.0
+        Z = _without_last_digits(Z)
+        scale = float(np.abs(Z).max(initial=0.0)) or 1.0
         return ScaledFeatures(Z / scale, scale)
 
     return space.once(("scaled_features", is_centered), make)
+
+
+def _without_last_digits(Z: np.ndarray) -> np.ndarray:
+    """Z up to rounding error, on a grid: of several optima HiGHS chooses by the last digits.
+
+    Those of dense samples, which are centered before they come here, differ from those of the same sparse ones.
+    """
+    exponent = np.ceil(np.log2(np.abs(Z).max(initial=0.0) or 1.0)) - DIGITS
+    grid = max(np.exp2(exponent), np.finfo(float).tiny)
+    return grid * np.round(Z / grid)
 
 
 def labeled_losses(problem: Problem) -> HingeLosses:
@@ -108,7 +126,7 @@ def solve_lp(problem: Problem, losses: HingeLosses, stop: StoppingRule | None = 
             return _lp_solution(problem, scaled, losses, result)
         if result.status == 1:
             return None
-        if result.status == 2 and problem.fixed_mean is not None:
+        if result.status == 2 and problem.fixed_mean is not None and problem.intercept is False:
             raise ValueError(
                 f"without an intercept f cannot have the mean {problem.fixed_mean:g} over the unlabeled samples, whose "
                 "mean is zero; use fit_intercept=True or balance=None."

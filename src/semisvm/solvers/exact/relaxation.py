@@ -22,7 +22,7 @@ from ...losses import Hinge, SymmetricHinge
 from ...problem import Problem
 from ...solution import Solution, with_gap
 from ...spaces import memory_limit
-from ..base import Accepts, Callback, Solver, StoppingRule
+from ..base import Accepts, Callback, Solver, StoppingRule, without_false_bound
 from ..dual import PairSwitching, evaluate_all_samples, solve_supervised
 from .mixing import Relaxation
 
@@ -68,9 +68,9 @@ class LowRankRelaxation(Solver):
         first = solve_supervised(problem, SUPERVISED_TOL, stop.time_left, callback)
         bound = first.certificate.lower_bound or 0.0
         if not len(problem.searched):
-            return with_gap(first, bound)
+            return without_false_bound(problem, with_gap(first, bound))
         if first.ended_early:
-            return with_gap(evaluate_all_samples(problem, first), bound)
+            return without_false_bound(problem, with_gap(evaluate_all_samples(problem, first), bound))
         _check_memory(len(problem.signs))
         relaxed: Relaxation | None = None
         with stop, single_blas_thread:
@@ -80,7 +80,7 @@ class LowRankRelaxation(Solver):
         solution = _round(problem, _candidates(problem, relaxed, first, start), first, stop)
         trace = [*stop.trace, {"step": len(stop.trace), "objective": solution.objective, "bound": bound}]
         solution = replace(solution, status=str(stop.status), trace=trace, n_iter=len(trace))
-        return with_gap(solution, bound)  # without a tolerance: the relaxation may be loose
+        return without_false_bound(problem, with_gap(solution, bound))  # no tolerance: the relaxation may be loose
 
     def _solve_relaxation(self, relaxed: Relaxation, stop: StoppingRule) -> None:
         """Solve without a dual variable of the balance; if the balance binds, with the one at which it is met as well.
@@ -123,11 +123,24 @@ def _candidates(
     if start is not None:
         scores.append(start.labels[samples])
     if relaxed is not None:
-        V = relaxed.V[relaxed.n_labeled :]
+        V = _principal_coordinates(relaxed.V[relaxed.n_labeled :])
         normals = relaxed.side * relaxed.rng.normal(size=(N_HYPERPLANES, V.shape[1]))
         normals[:, 0] = np.abs(normals[:, 0])  # labeled samples stay on their side
         scores = [V[:, 0], *scores, *(V @ normal for normal in normals)]
     return [(samples, one) for one in scores]
+
+
+def _principal_coordinates(V: np.ndarray) -> np.ndarray:
+    """The vectors turned around e, the first axis, until the others are their principal axes.
+
+    The relaxation fixes their products only, and rounding errors of its sweeps turn them: hyperplanes that are drawn in
+    these coordinates do not depend on that, and so not on the order of the samples.
+    """
+    U, sizes, _ = np.linalg.svd(V[:, 1:], full_matrices=False)
+    largest = np.abs(U).argmax(axis=0)
+    coordinates = np.zeros((len(V), V.shape[1] - 1))
+    coordinates[:, : len(sizes)] = U * sizes * np.where(U[largest, np.arange(len(sizes))] < 0, -1.0, 1.0)
+    return np.column_stack([V[:, 0], coordinates])
 
 
 def _round(

@@ -11,15 +11,10 @@ from scipy import sparse
 
 from ..._validation import import_optional
 from ..base import StoppingRule
+from ..least_squares.optimal_labels import status_of_scip
 from .integer_program import OBJECTIVE_SIZE, IntegerProgram, IntegerResult
 
 FEASIBILITY_TOL = 1e-9
-STATUS_OF_SCIP = {
-    "optimal": "converged",
-    "gaplimit": "converged",
-    "nodelimit": "max_iter",
-    "userinterrupt": "interrupted",
-}
 
 
 def solve_with_scip(
@@ -71,8 +66,9 @@ def solve_with_scip(
     if errors:
         raise errors[0]
     labels = _labels(model, d) if model.getNSols() else None
-    status = STATUS_OF_SCIP.get(model.getStatus(), "max_time") if stop.running else str(stop.status)
-    return IntegerResult(labels, model.getDualbound() / factor, int(model.getNTotalNodes()), status)
+    status = status_of_scip(model.getStatus())
+    bound = -np.inf if status == "stalled" else model.getDualbound() / factor
+    return IntegerResult(labels, bound, int(model.getNTotalNodes()), status if stop.running else str(stop.status))
 
 
 def _build_model(pyscipopt: ModuleType, program: IntegerProgram, factor: float) -> tuple[Any, list[Any]]:

@@ -8,6 +8,7 @@ beta n - mu y'Sy with C = beta/mu: the labels of smallest 1/2 y'Sy subject to th
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,10 +18,10 @@ from ...balance import Count, Free, remaining_balance
 from ...losses import Squared, SymmetricSquared
 from ...problem import Problem
 from ...solution import Solution, gap_certificate
-from ..base import Accepts, Callback, Solver, StoppingRule
+from ..base import Accepts, Callback, Solver, StoppingRule, without_false_bound
 from .label_search import LabelSearch
 from .optimal_labels import Labeling, enumerate_all, relaxation_bound, solve_scip
-from .system import System, build_system, solution_from_labels, solve_labeled
+from .system import System, build_system, solution_from_labels, solve_labeled, system_in_time
 
 MAX_ENUMERATED = 18  # samples whose labels are all enumerated, which takes milliseconds
 MAX_PROVED = 30  # samples whose optimum SCIP proves in seconds
@@ -47,7 +48,7 @@ class IntegerQuadratic(Solver):
     max_iter : int
         Largest number of rounds of the search.
     max_time : float or None
-        Seconds after which the best solution so far is returned.
+        Seconds after which the best solution so far is returned, without a bound if the time does not allow for one.
 
     References
     ----------
@@ -69,15 +70,15 @@ class IntegerQuadratic(Solver):
         """Fix the confident samples, search, then prove or bound."""
         stop = StoppingRule(max_time=self.max_time)
         if not len(problem.searched):
-            solution = solve_labeled(problem.labeled_only(), callback)
-            system = build_system(problem.labeled_only())
-            return replace(solution, details=_evidence(system, problem.signs[system.samples]))
-        system = build_system(problem)
+            return _solve_supervised(problem.labeled_only(), callback)
         inner = self.fix_confident(problem)
         search = LabelSearch("round_robin", self.n_init, self.max_iter, max_time=stop.time_left)
         found = search.solve(inner, start, callback, rng)
         if found.ended_early:
             stop.end(found.status)
+        system = system_in_time(problem, stop)
+        if system is None:
+            return replace(found, details={"evidence": np.nan, "mu": np.nan})
         free = np.flatnonzero(inner.signs[system.samples] == 0)
         best = Labeling(found.labels[system.samples])
         with stop:
@@ -88,15 +89,23 @@ class IntegerQuadratic(Solver):
                     best = solve_scip(problem, system, best.y, free, stop)
             if len(free) < len(system.searched):
                 best = best._replace(bound=None, is_optimal=False)  # the bound has to hold for all labels
-            if best.bound is None and len(system.searched) <= MAX_BOUNDED:
-                best = best._replace(bound=relaxation_bound(system, best.y, system.searched))
+            if best.bound is None and self._bounds(len(system.searched), stop):
+                best = best._replace(bound=relaxation_bound(system, best.y, system.searched, stop))
         return _solution(problem, system, found, best, stop)
+
+    def prepare(self, problems: Sequence[Problem], stop: StoppingRule) -> None:
+        """The system, which all classes against the rest share."""
+        LabelSearch().prepare(problems, stop)
 
     def _proves(self, n: int) -> bool:
         """Whether to prove the optimum of n samples."""
         if self.exact == "auto":
             return n <= MAX_ENUMERATED or (n <= MAX_PROVED and importlib.util.find_spec("pyscipopt") is not None)
         return bool(self.exact)
+
+    def _bounds(self, n: int, stop: StoppingRule) -> bool:
+        """Whether to bound the objective by a relaxation of n samples: an eigenvalue, then systems of that size."""
+        return n <= MAX_BOUNDED and stop.has_time_for(n**3)
 
     def fix_confident(self, problem: Problem) -> Problem:
         """The problem with the labels of confident samples close to labeled ones, and the balance of the others."""
@@ -117,6 +126,12 @@ class IntegerQuadratic(Solver):
         return replace(problem, signs=signs, balance=balance)
 
 
+def _solve_supervised(problem: Problem, callback: Callback | None) -> Solution:
+    """The model of the labeled samples, with the evidence of their labels."""
+    system = build_system(problem)
+    return replace(solve_labeled(problem, callback), details=_evidence(system, problem.signs[system.samples]))
+
+
 def _solution(problem: Problem, system: System, found: Solution, best: Labeling, stop: StoppingRule) -> Solution:
     """The solution of the best labels; ``found`` is that of the search."""
     solution = solution_from_labels(problem, system, best.y)
@@ -127,7 +142,7 @@ def _solution(problem: Problem, system: System, found: Solution, best: Labeling,
     if best.bound is not None:
         tol = GAP_TOL * max(solution.objective, 1.0) if best.is_optimal else None
         certificate = gap_certificate(solution.objective, best.bound, tol)
-    return replace(
+    found = replace(
         solution,
         certificate=certificate,
         status=stop.status or "converged",
@@ -135,6 +150,7 @@ def _solution(problem: Problem, system: System, found: Solution, best: Labeling,
         trace=trace,
         details=_evidence(system, best.y),
     )
+    return without_false_bound(problem, found)
 
 
 def _evidence(system: System, y: np.ndarray) -> dict[str, float]:

@@ -17,11 +17,20 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from ..base import StoppingRule
+
 GRADIENT_TOL = 1e-13  # of the largest entries of P and q: a gradient this small is zero
 RIDGE = 1e-11  # of the trace and the largest entries: keeps the systems of a singular P solvable
 
 
-def solve_box_qp(P: np.ndarray, q: np.ndarray, x: np.ndarray, low: float = -1.0, high: float = 1.0) -> np.ndarray:
+def solve_box_qp(
+    P: np.ndarray,
+    q: np.ndarray,
+    x: np.ndarray,
+    low: float = -1.0,
+    high: float = 1.0,
+    stop: StoppingRule | None = None,
+) -> np.ndarray:
     """Minimize 1/2 x'Px + q'x over low <= x <= high.
 
     Parameters
@@ -34,24 +43,27 @@ def solve_box_qp(P: np.ndarray, q: np.ndarray, x: np.ndarray, low: float = -1.0,
         Where to start; projected onto the box.
     low, high : float
         The box.
+    stop : StoppingRule or None
+        Its deadline ends the steps.
 
     Returns
     -------
     array of shape (m,)
-        The minimizer.
+        The minimizer, or the point that was reached.
     """
+    stop = stop or StoppingRule()
     scale = np.abs(P).max(initial=0.0) + np.abs(q).max(initial=0.0)
     ridge = RIDGE * (np.trace(P) + scale)
     x = np.clip(x, low, high)
     for _ in range(200 + len(q)):
         gradient = P @ x + q
         fixed = ((x <= low) & (gradient >= 0)) | ((x >= high) & (gradient <= 0))
-        if np.abs(gradient[~fixed]).max(initial=0.0) <= GRADIENT_TOL * scale:
+        if np.abs(gradient[~fixed]).max(initial=0.0) <= GRADIENT_TOL * scale or stop.time_is_over:
             break
         step = _newton_step(P, gradient, ~fixed, ridge)
         trial = np.clip(x + step, low, high)
         if not _decreases_enough(P, gradient, trial - x):
-            trial = _step_to_bounds(P, gradient, x, step, fixed, ridge, (low, high))
+            trial = _step_to_bounds(P, gradient, x, step, fixed, ridge, (low, high), stop)
         if np.array_equal(trial, x):
             break
         x = trial
@@ -64,8 +76,14 @@ def _newton_step(P: np.ndarray, gradient: np.ndarray, free: np.ndarray, ridge: f
     block = P[np.ix_(free, free)]
     block[np.diag_indices(len(free))] += ridge
     step = np.zeros(len(gradient))
-    step[free] = -linalg.solve(block, gradient[free], assume_a="pos", check_finite=False)
-    return step
+    while True:
+        try:
+            step[free] = -linalg.solve(block, gradient[free], assume_a="pos", check_finite=False)
+        except linalg.LinAlgError:  # rounding has made the smallest eigenvalue negative
+            ridge *= 100.0
+            block[np.diag_indices(len(free))] += ridge
+        else:
+            return step
 
 
 def _decreases_enough(P: np.ndarray, gradient: np.ndarray, d: np.ndarray) -> bool:
@@ -82,6 +100,7 @@ def _step_to_bounds(
     fixed: np.ndarray,
     ridge: float,
     box: tuple[float, float],
+    stop: StoppingRule,
 ) -> np.ndarray:
     """Newton steps up to the first bound, which is then fixed, until a full or a projected one is taken: a decrease."""
     low, high = box
@@ -95,7 +114,7 @@ def _step_to_bounds(
         new = np.where(at_bound, bound, np.clip(x + length * step, low, high))
         gradient, x = gradient + P @ (new - x), new
         fixed |= at_bound
-        if length == 1.0 or fixed.all():
+        if length == 1.0 or fixed.all() or stop.time_is_over:
             return x
         step = _newton_step(P, gradient, ~fixed, ridge)
         trial = np.clip(x + step, low, high)

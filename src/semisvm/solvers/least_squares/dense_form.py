@@ -10,11 +10,14 @@ with h = M^-1 1,
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from ..._jit import jit
+from ..base import StoppingRule
+from .blocked import block_size, factorize, invert
 from .quadratic_form import QuadraticForm
 
 
@@ -31,9 +34,18 @@ class DenseForm(QuadraticForm):
         A free intercept, none, or one that is part of the norm (which adds 1 to every kernel value).
     overwrite : bool
         Whether K may be overwritten.
+    stop : StoppingRule or None
+        Its deadline is checked while M is factored.
     """
 
-    def __init__(self, K: np.ndarray, cost: np.ndarray, intercept: bool | str = True, overwrite: bool = False):
+    def __init__(
+        self,
+        K: np.ndarray,
+        cost: np.ndarray,
+        intercept: bool | str = True,
+        overwrite: bool = False,
+        stop: StoppingRule | None = None,
+    ):
         self.n = len(cost)
         self.cost = cost
         self.intercept = intercept
@@ -48,13 +60,15 @@ class DenseForm(QuadraticForm):
         elif intercept == "regularized":
             M += 1.0
         M[np.diag_indices(self.n)] += 1.0 / cost
-        self._factor, failed = lapack.dpotrf(M.T, lower=0, clean=0, overwrite_a=1)
-        if failed or not np.isfinite(self._factor.diagonal()).all():  # LAPACK lets NaN pass
+        self._factor = M.T
+        if not factorize(self._factor, stop):
             raise ValueError(
                 "the kernel matrix with 1/C on its diagonal is not positive definite; use another kernel or a smaller "
                 "C, or check the precomputed matrix."
             )
         self._S: np.ndarray | None = None
+        self._steps: Iterator[None] | None = None  # of the inversion that overwrites the factor
+        self._is_lost = False
         self._h: np.ndarray | None = None
         self.log_det = 2.0 * float(np.log(np.diag(self._factor)).sum())
         if intercept is True:
@@ -65,8 +79,8 @@ class DenseForm(QuadraticForm):
     def product(self, y: np.ndarray) -> np.ndarray:
         """S y, for one column or several; by S if it has been computed, else by the factor."""
         with self._lock:  # to the end of the solve: S overwrites the factor
-            if self._S is not None:
-                return self._S @ y
+            if self._steps is not None:
+                return self._invert(None) @ y
             alpha = lapack.dpotrs(self._factor, y, lower=0)[0]
         if self._h is not None:
             alpha = alpha - (np.multiply.outer(self._h, self._h @ y) / self._h_sum)
@@ -83,17 +97,37 @@ class DenseForm(QuadraticForm):
             return float(self._h @ y / self._h_sum - self._mean_row @ alpha)
         return float(alpha.sum()) if self.intercept == "regularized" else 0.0
 
-    def compute_S(self) -> np.ndarray:
-        """S, computed at the first call in place of the factor; threads that call together compute it once."""
+    def compute_S(self, stop: StoppingRule | None = None) -> np.ndarray:
+        """S, computed at the first call in place of the factor; threads that call together compute it once.
+
+        A call that the deadline of ``stop`` ends leaves the rest to the next one.
+        """
         with self._lock:
-            if self._S is None:
-                S = lapack.dpotri(self._factor, lower=0, overwrite_c=1)[0]
-                if self._h is not None:
-                    S = blas.dsyr(-1.0 / self._h_sum, self._h, lower=0, a=S, overwrite_a=1)
-                S = S.T  # C order, lower triangle filled
-                _mirror(S)
-                self._S, self._factor = S, None
-            return self._S
+            return self._invert(stop)
+
+    def _invert(self, stop: StoppingRule | None) -> np.ndarray:
+        if self._is_lost:
+            raise KeyboardInterrupt
+        if self._S is None:
+            S = self._factor
+            self._steps = self._steps or invert(S, block_size(self.n, stop))
+            try:
+                for _ in self._steps:
+                    if stop is not None:
+                        stop.check_time()
+            except KeyboardInterrupt:
+                self._is_lost = True  # neither factor nor inverse
+                raise
+            if self._h is not None:
+                S = blas.dsyr(-1.0 / self._h_sum, self._h, lower=0, a=S, overwrite_a=1)
+            self._S = S.T  # C order, lower triangle filled
+            _mirror(self._S)
+            del self._factor
+        return self._S
+
+    def prepare_entries(self, stop: StoppingRule) -> None:
+        """Compute S."""
+        self.compute_S(stop)
 
     def diagonal(self) -> np.ndarray:
         """S_jj."""

@@ -8,6 +8,7 @@ requires.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from ...losses import Squared, SymmetricSquared
 from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .system import System, build_system, searched_solution, solve_labeled
+from .system import System, last_model, searched_solution, solve_labeled, system_in_time
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,14 @@ class DifferenceConvex(Solver):
         stop = StoppingRule(self.max_iter, self.max_time, callback)
         if not len(problem.searched):
             return solve_labeled(problem.labeled_only(), callback)
-        system = build_system(problem)
         first = solve_labeled(problem.labeled_only()) if start is None else start
         weights = problem.weights_of(problem.searched)
+        labels = labels_by_sign(first.scores[problem.searched], weights, problem.balance)
+        system = system_in_time(problem, stop)
+        if system is None:
+            return last_model(problem, first, labels, str(stop.status), self.max_time)
         y = problem.signs[system.samples].copy()
-        y[system.searched] = labels_by_sign(first.scores[problem.searched], weights, problem.balance)
+        y[system.searched] = labels
         n_changed = len(problem.searched)
         with stop:
             while stop.running:
@@ -68,6 +72,11 @@ class DifferenceConvex(Solver):
         _, f, new = _next_labels(problem, system, y)
         violation = float(np.abs(f[new != y[system.searched]]).max(initial=0.0))
         return searched_solution(problem, system, y, Certificate("stationary", violation, tol=0.0), stop)
+
+    def prepare(self, problems: Sequence[Problem], stop: StoppingRule) -> None:
+        """The system, which all classes against the rest share."""
+        if len(problems) > 1 and len(problems[0].searched):
+            system_in_time(problems[0], stop)
 
 
 def _next_labels(problem: Problem, system: System, y: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

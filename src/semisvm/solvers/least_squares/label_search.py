@@ -7,6 +7,7 @@ Where the balance forbids a flip, two samples of opposite labels are swapped.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from ...solution import Certificate, Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .dense_form import DenseForm
 from .labelings import DenseLabelings, Labelings, LowRankLabelings
-from .system import System, build_system, searched_solution, solve_labeled
+from .system import System, last_model, searched_solution, solve_labeled, system_in_time
 
 MANY_FLIPS = 10_000  # after so many the best labeling is recomputed, free of rounding error, before the search ends
 
@@ -65,18 +66,25 @@ class LabelSearch(Solver):
         stop = StoppingRule(self.max_iter + 1, self.max_time, callback)  # the first row of the trace is the start
         if not len(problem.searched):
             return solve_labeled(problem.labeled_only(), callback)
-        system = build_system(problem)
         first = solve_labeled(problem.labeled_only()) if start is None else start
         f, weights = first.scores[problem.searched], problem.weights_of(problem.searched)
         if start is None:
             y = labels_by_sign(f, weights, problem.balance)
         else:
             y = start.labels[problem.searched]
+        system = system_in_time(problem, stop, entries=True)
+        if system is None:
+            return last_model(problem, first, y, str(stop.status), self.max_time)
         Y = _initial_labelings(f, y, weights, problem.balance, self.n_init, np.random.default_rng(rng))
         batches = _batches(problem, system, Y, positive_band(problem.balance, weights, y))
         with stop:
             self._run(batches, _least_certain_first(f), stop)
         return self._best_solution(problem, system, batches, stop)
+
+    def prepare(self, problems: Sequence[Problem], stop: StoppingRule) -> None:
+        """The system, which all classes against the rest share."""
+        if len(problems) > 1 and len(problems[0].searched):
+            system_in_time(problems[0], stop, entries=True)
 
     def _run(self, batches: list[Labelings], order: np.ndarray, stop: StoppingRule) -> None:
         """Rounds until no labeling changes."""

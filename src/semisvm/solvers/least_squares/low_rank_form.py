@@ -17,9 +17,20 @@ from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from ..._threads import tiles
+from ..base import StoppingRule
 from .quadratic_form import QuadraticForm
 
 BLOCK_ROWS = 4096  # rows of Z that are multiplied at a time
+
+
+def _too_large(Z: Any, cost: np.ndarray) -> str:
+    """Why Z~'diag(c)Z~ + R cannot be factored: R is lost beside products of large features."""
+    largest = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0))
+    return (
+        f"features up to {largest:.2g} with costs up to {cost.max():.2g} are too large for least squares: their "
+        "products leave no digits for the regularizer. Sums of C times squared features up to about 1e15 are allowed; "
+        "center and scale X, for instance with sklearn.preprocessing.StandardScaler, or lower C."
+    )
 
 
 class LowRankForm(QuadraticForm):
@@ -51,7 +62,7 @@ class LowRankForm(QuadraticForm):
         G[np.arange(r), np.arange(r)] += 1.0
         self._L, failed = lapack.dpotrf(G, lower=1, clean=1, overwrite_a=1)
         if failed or not np.isfinite(self._L.diagonal()).all():  # LAPACK lets NaN pass
-            raise ValueError("the features are not finite or too large to be multiplied; scale X.")
+            raise ValueError(_too_large(Z, cost))
         # det G is det(I + Z'cZ) times the Schur complement of the border, 1'M^-1 1
         self.log_det = float(2.0 * np.log(np.diag(self._L)).sum() - np.log(cost).sum())
         self._lock = threading.Lock()
@@ -105,6 +116,11 @@ class LowRankForm(QuadraticForm):
         solution = self._solve(y)
         f = np.asarray(self.Z @ solution[: self.rank]) + (solution[self.rank] if self._has_ones else 0.0)
         return (self.cost * (y - f).T).T
+
+    def prepare_entries(self, stop: StoppingRule) -> None:
+        """Compute Q."""
+        stop.check_time()
+        self.compute_Q()
 
     def diagonal(self) -> np.ndarray:
         """S_jj."""

@@ -24,6 +24,15 @@ from .box_qp import box_lower_bound, solve_box_qp
 from .flips import enumerate_labels
 from .system import System
 
+STATUS_OF_SCIP = {
+    "optimal": "converged",
+    "gaplimit": "converged",
+    "nodelimit": "max_iter",
+    "totalnodelimit": "max_iter",
+    "stallnodelimit": "max_iter",
+    "timelimit": "max_time",
+    "userinterrupt": "interrupted",
+}
 KEEP_CONVEX = 1.0 - 1e-9  # share of the smallest eigenvalue that is taken out of the form
 
 
@@ -48,10 +57,13 @@ def convex_program(system: System, y: np.ndarray, free: np.ndarray) -> tuple[np.
     return P, q, system.form.value(fixed_labels) + 0.5 * shift * len(free)
 
 
-def relaxation_bound(system: System, y: np.ndarray, free: np.ndarray) -> float:
-    """A lower bound on 1/2 y'Sy over all labels of the free samples: the smallest value over the box around them."""
+def relaxation_bound(system: System, y: np.ndarray, free: np.ndarray, stop: StoppingRule | None = None) -> float:
+    """A lower bound on 1/2 y'Sy over all labels of the free samples: the smallest value over the box around them.
+
+    Where the deadline of ``stop`` ends the program over the box, its last point gives a lower one.
+    """
     P, q, constant = convex_program(system, y, free)
-    x = solve_box_qp(P, q, 0.5 * y[free])
+    x = solve_box_qp(P, q, 0.5 * y[free], stop=stop)
     return constant + box_lower_bound(float(0.5 * x @ P @ x + q @ x), P @ x + q, x)
 
 
@@ -88,14 +100,23 @@ def solve_scip(problem: Problem, system: System, y: np.ndarray, free: np.ndarray
         model.setParam("limits/time", stop.time_left)
     model.optimize()
     best = y.copy()
-    best[free] = [1.0 if model.getVal(variable) > 0.5 else -1.0 for variable in z]
+    if model.getNSols():
+        best[free] = [1.0 if model.getVal(variable) > 0.5 else -1.0 for variable in z]
     if not system.form.value(best) < system.form.value(y):
         best = y
-    is_optimal = model.getStatus() in ("optimal", "gaplimit")
-    if not is_optimal:
-        stop.end("interrupted" if model.getStatus() == "userinterrupt" else "max_time")
+    status = status_of_scip(model.getStatus())
+    if status == "stalled":
+        stop.end(status)
+        return Labeling(best)
+    if status != "converged":
+        stop.end(status)
     bound = constant + _offset(P, q) + model.getDualbound()
-    return Labeling(best, min(bound, system.form.value(best)), is_optimal)
+    return Labeling(best, min(bound, system.form.value(best)), status == "converged")
+
+
+def status_of_scip(status: str) -> str:
+    """Why SCIP ended; "stalled" where it failed, for lack of memory or as infeasible by rounding: no bound holds."""
+    return STATUS_OF_SCIP.get(status, "stalled")
 
 
 def _offset(P: np.ndarray, q: np.ndarray) -> float:

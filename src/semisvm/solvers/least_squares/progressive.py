@@ -22,7 +22,7 @@ from ...solution import Certificate, Solution
 from ...spaces import Gram
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .schur_complement import SchurComplement, build_complement
-from .system import build_system, check_memory, searched_solution, solve_labeled, system_samples
+from .system import check_memory, last_model, searched_solution, solve_labeled, system_in_time, system_samples
 
 PANEL = 64  # samples labeled between two updates of the whole Schur complement
 FAIR_SHARE = 1.29  # 2.58 standard deviations of a share of one half, times the root of the number of samples
@@ -40,7 +40,8 @@ class Progressive(Solver):
         Which label comes next: the classes take turns, or the one that costs less. Turns are in proportion to the
         balance; without one, equal, unless the labeled samples contradict that.
     max_time : float or None
-        Seconds after which the remaining samples get the sign of the present model.
+        Seconds after which the remaining samples get the sign of the present model. The model of all labels may take
+        half as long again; where that is not enough, f is that of the labeled samples.
 
     References
     ----------
@@ -76,7 +77,10 @@ class Progressive(Solver):
                 stop.log_iteration(row, converged=not remaining.n_left)
         labels, n_left = remaining.final_labels(), remaining.n_left
         del remaining  # frees the memory of its matrix before the system is built
-        system = build_system(problem)
+        system = system_in_time(problem, stop)
+        if system is None:
+            status = "max_time" if stop.status == "converged" else str(stop.status)
+            return last_model(problem, first, labels, status, self.max_time, stop.trace)
         y = problem.signs[system.samples].copy()
         y[system.searched] = labels
         return searched_solution(problem, system, y, Certificate("none", float(n_left), tol=0.0), stop)

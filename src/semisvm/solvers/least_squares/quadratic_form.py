@@ -16,6 +16,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from ..base import StoppingRule
+
 
 class QuadraticForm(ABC):
     """A quadratic form 1/2 y'Sy of the labels of n samples; subclasses differ in how they hold S."""
@@ -36,6 +38,10 @@ class QuadraticForm(ABC):
     @abstractmethod
     def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """S at some rows and columns; the columns are the rows if they are not given."""
+
+    @abstractmethod
+    def prepare_entries(self, stop: StoppingRule) -> None:
+        """Compute what ``diagonal`` and ``block`` read; the deadline of ``stop`` may end that."""
 
     def sparse_product(self, y: np.ndarray) -> np.ndarray:
         """S y for a y that is mostly zero."""
@@ -71,5 +77,7 @@ class QuadraticForm(ABC):
         so that for given costs and kernel the labels are ranked by y'Sy alone.
         """
         m = self.n - 1 if self.intercept is True else self.n
-        mu = 0.5 * m / self.value(y)
+        alpha = self.product(y)
+        rounding = np.finfo(float).eps * float(np.abs(y) @ np.abs(alpha))
+        mu = 0.5 * m / max(self.value(y, alpha), rounding)
         return float(-0.5 * m * (np.log(2.0 * np.pi / mu) + 1.0) - 0.5 * self.log_det), mu

@@ -20,9 +20,9 @@ from ...balance import Count, Free
 from ...losses import Squared, SymmetricSquared
 from ...problem import Problem, objective
 from ...solution import Certificate, Solution
-from ..base import Accepts, Callback, Solver
+from ..base import Accepts, Callback, Solver, StoppingRule
 from .box_qp import solve_box_qp
-from .system import build_system, check_memory, solution_from_labels, solve_labeled
+from .system import check_memory, solution_from_labels, solve_labeled, system_in_time
 
 GRADIENT_TOL = 1e-8  # of the largest entry of the linear term: projected gradient of a converged solution
 
@@ -34,7 +34,7 @@ class SafeProjection(Solver):
     Parameters
     ----------
     max_time : float or None
-        As in ``Solver``; one quadratic program is always solved to the end.
+        Seconds after which the projection so far is returned; the supervised model if there is none.
 
     References
     ----------
@@ -48,13 +48,15 @@ class SafeProjection(Solver):
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
         """Project; no balance is imposed, because the guarantee is over all labels."""
+        stop = StoppingRule(max_time=self.max_time)
         first = solve_labeled(problem.labeled_only(), callback)
         if not len(problem.searched):
             return first
-        if first.ended_early:
+        system = None if first.ended_early else system_in_time(problem, stop, entries=True)
+        if system is None:
             value = objective(problem, first.coef, first.intercept)
-            return replace(first, objective=value, certificate=Certificate("none", 0.0), trace=[])
-        system = build_system(problem)
+            status = stop.status or first.status
+            return replace(first, objective=value, certificate=Certificate("none", 0.0), status=status, trace=[])
         form, searched, labeled = system.form, system.searched, system.labeled
         check_memory(len(searched), itemsize=8)
         f, cost = first.scores[problem.searched], form.cost[searched]
@@ -63,11 +65,14 @@ class SafeProjection(Solver):
         P = 0.5 * (P + P.T)
         P[np.diag_indices(len(searched))] += 1e-15 * len(searched) * cost  # keeps P semidefinite despite rounding
         linear_term = cost * f + form.block(searched, labeled) @ y[labeled]
-        y[searched] = q = solve_box_qp(P, -linear_term, f)
+        y[searched] = q = solve_box_qp(P, -linear_term, f, stop=stop)
         violation = np.abs(_projected_gradient(q, P @ q - linear_term)).max(initial=0.0)
         tol = GRADIENT_TOL * float(np.abs(linear_term).max(initial=0.0))
+        if violation > tol and stop.time_is_over:
+            stop.end("max_time")
         certificate = Certificate("stationary", float(violation), tol=tol)
-        return replace(solution_from_labels(problem, system, y, soft=True), certificate=certificate)
+        solution = solution_from_labels(problem, system, y, soft=True)
+        return replace(solution, certificate=certificate, status=stop.status or "converged")
 
 
 def _projected_gradient(q: np.ndarray, gradient: np.ndarray) -> np.ndarray:

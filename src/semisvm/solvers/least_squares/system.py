@@ -6,18 +6,20 @@ serves all classes and every restart. Samples without a cost are not part of it;
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...problem import Problem, objective_of_scores
+from ...problem import Problem, objective, objective_of_scores
 from ...solution import Certificate, Solution
 from ...spaces import Features, Gram, Space, memory_limit, submatrix
-from ..base import Callback, StoppingRule
+from ..base import Callback, StoppingRule, without_false_bound
 from .dense_form import DenseForm
 from .low_rank_form import LowRankForm
 
+GRACE = 0.25  # seconds that a model of the labels found may take in any case
 KKT_TOL = 1e-3  # largest residual of a solved system, in units of f
 
 
@@ -50,19 +52,34 @@ def system_samples(problem: Problem) -> tuple[np.ndarray, bool]:
     return (samples if is_dense else np.sort(samples)), is_dense
 
 
-def build_system(problem: Problem) -> System:
-    """The system of a problem, computed once for all problems in the space that have the same costs and intercept."""
+def build_system(problem: Problem, stop: StoppingRule | None = None) -> System:
+    """The system of a problem, computed once for all problems in the space that have the same costs and intercept.
+
+    The deadline of ``stop`` is checked on the way.
+    """
     samples, is_dense = system_samples(problem)
     cost = problem.cost[samples]
     key = ("form", problem.intercept, samples.tobytes(), cost.tobytes())
 
     def build() -> DenseForm | LowRankForm:
+        if stop is not None:
+            stop.check_time()
         if isinstance(problem.space, Features) and not is_dense:
             return _build_low_rank_form(problem.space, samples, cost, problem.intercept)
-        return build_dense_form(problem.space, samples, cost, problem.intercept)
+        return build_dense_form(problem.space, samples, cost, problem.intercept, stop)
 
     form, known = problem.space.once(key, build), problem.is_labeled[samples]
     return System(form, samples, np.flatnonzero(known), np.flatnonzero(~known))
+
+
+def system_in_time(problem: Problem, stop: StoppingRule, entries: bool = False) -> System | None:
+    """The system, with the entries of S at hand if they are asked for; None if ``stop`` ends before."""
+    with stop:
+        system = build_system(problem, stop)
+        if entries:
+            system.form.prepare_entries(stop)
+        return system
+    return None
 
 
 def exact_form_bytes(n: int, itemsize: int) -> int:
@@ -80,7 +97,9 @@ def check_memory(n: int, itemsize: int) -> None:
         )
 
 
-def build_dense_form(space: Space, samples: np.ndarray, cost: np.ndarray, intercept: bool | str) -> DenseForm:
+def build_dense_form(
+    space: Space, samples: np.ndarray, cost: np.ndarray, intercept: bool | str, stop: StoppingRule | None = None
+) -> DenseForm:
     """The form of some samples by their kernel matrix."""
     gram = space.gram()
     check_memory(len(samples), gram.dtype.itemsize)
@@ -88,7 +107,7 @@ def build_dense_form(space: Space, samples: np.ndarray, cost: np.ndarray, interc
         K = submatrix(gram.compute(), samples, samples)
     else:
         K = gram.block(samples)
-    return DenseForm(K, cost, intercept, overwrite=True)
+    return DenseForm(K, cost, intercept, True, stop)
 
 
 def _build_low_rank_form(space: Features, samples: np.ndarray, cost: np.ndarray, intercept: bool | str) -> LowRankForm:
@@ -133,6 +152,36 @@ def solution_from_dual(problem: Problem, signs: np.ndarray, dual: np.ndarray, co
     )
 
 
+def last_model(
+    problem: Problem,
+    first: Solution,
+    labels: np.ndarray,
+    status: str,
+    max_time: float | None,
+    trace: Sequence[dict[str, Any]] = (),
+) -> Solution:
+    """The model of labels of the searched samples, where a limit came before the system of all samples.
+
+    Its system may take half of ``max_time`` more, and a quarter of a second. If that is not enough, f is that of the
+    supervised model ``first``. The objective is that of all samples, and nothing is proved about it.
+    """
+    filled = first.labels.copy()
+    filled[problem.searched] = labels
+    rule = StoppingRule(max_time=None if max_time is None else 0.5 * max_time + GRACE)
+    system = system_in_time(problem, rule)
+    if system is None:
+        model = replace(first, labels=filled, objective=objective(problem, first.coef, first.intercept, filled))
+    else:
+        model = solution_from_labels(problem, system, filled[system.samples])
+    return replace(
+        model,
+        certificate=Certificate("none", float(len(problem.searched))),
+        status=status,
+        n_iter=len(trace) + 1,
+        trace=[*trace, {"step": len(trace), "objective": model.objective}],
+    )
+
+
 def searched_solution(
     problem: Problem, system: System, y: np.ndarray, certificate: Certificate, stop: StoppingRule
 ) -> Solution:
@@ -155,7 +204,9 @@ def solve_labeled(problem: Problem, callback: Callback | None = None) -> Solutio
     system = build_system(problem)
     y = problem.signs[system.samples]
     solution = solution_from_labels(problem, system, y)
-    f, b, alpha = solution.scores[system.samples], solution.intercept, solution.multipliers[system.samples]
+    alpha, b = solution.multipliers[system.samples], solution.intercept
+    # the scores of w = sum alpha_i phi(x_i), not of the w that is reported: both are equal unless digits were lost
+    f = problem.space.scores(problem.space.from_dual(solution.multipliers), b)[system.samples]
     slack = alpha / system.form.cost
     residual = float(np.abs(y - slack - f).max(initial=0.0))
     norm2 = float(alpha @ (f - b)) + (b * b if problem.intercept == "regularized" else 0.0)
@@ -163,4 +214,5 @@ def solve_labeled(problem: Problem, callback: Callback | None = None) -> Solutio
     certificate = Certificate("kkt", residual, bound, max(solution.objective - bound, 0.0), KKT_TOL)
     with stop:
         stop.log_iteration({"objective": solution.objective, "violation": residual}, converged=True)
-    return replace(solution, certificate=certificate, status=str(stop.status), trace=stop.trace)
+    solved = replace(solution, certificate=certificate, status=str(stop.status), trace=stop.trace)
+    return without_false_bound(problem, solved)

@@ -6,7 +6,11 @@ With f fixed,
     p = 1/(1 + exp((g - nu)/T)),    g = (1 - f)_+^2 - (1 + f)_+^2,
 
 nu such that the mean of p is the share that the balance asks for; with p fixed, f is a squared-hinge problem. Both are
-repeated until p does not change, then T is divided by 1.5, until all labels are certain.
+repeated until p does not change, then T is divided by 1.5, until all labels are certain. The labels of the lowest
+objective on the way are then fixed, and changed as long as that gains.
+
+At each temperature the solves are loose, to ``LOOSE * tol``, and the path that is followed depends on it: another
+``tol`` may end at another stationary point. What is certified is the end, not the path.
 """
 
 from __future__ import annotations
@@ -62,7 +66,7 @@ def soft_labels(g: np.ndarray, temperature: float, share: float | None, weights:
             return low
         if excess(high, g) <= 0.0:
             return high
-        return brentq(excess, low, high, (g,), xtol=1e-300, rtol=4 * np.finfo(float).eps)
+        return brentq(excess, low, high, (g,), xtol=1e-20, rtol=4 * np.finfo(float).eps, maxiter=1000)
 
     g = g - find_nu(g, g.min() + shift - margin, g.max() + shift + margin)
     g = g - find_nu(g, -margin, margin)  # once more around zero, where nu has all its digits
@@ -105,13 +109,17 @@ class Annealing(BatchSolver):
     )
 
     def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
-        """Temperature after temperature, then the best labels found, fixed."""
+        """Temperature after temperature, then solves at fixed labels: the best found, changed while a change gains."""
         search = NewtonSearch(problem, self.tol, stop)
         with stop:
             if len(search.searched):
                 yield from self._cool(search)
-            if stop.running:
-                yield from search.solve_and_polish(search.label_costs(1.0))
+            while stop.running:
+                yield from search.solve(search.label_costs(1.0), self.tol)
+                switched = search.switch(len(search.searched))  # the slack of the balance is used from here on
+                search.log(0.0)
+                if stop.running and not switched:
+                    yield from search.polish()
         return search.solution()
 
     def _cool(self, search: NewtonSearch) -> Coroutine[None]:

@@ -63,6 +63,8 @@ def conjugate_gradient(
     square = float(residual @ direction)
     euclidean = radius == np.inf
     goal = relative_tol**2 * (float(gradient @ gradient) if euclidean else square)
+    if square <= 0.0:  # by rounding, of a preconditioner that is almost singular
+        return step, decrease
     step_norm2, cross, direction_norm2 = 0.0, 0.0, square
     for _ in range(max(20, min(2 * operator.size, MAX_STEPS))):
         image = yield from operator.hessian_product(direction, curvature)

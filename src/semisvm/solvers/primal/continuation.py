@@ -105,7 +105,7 @@ def smoothed_losses(problem: Problem, norms: np.ndarray, gamma: float) -> Smooth
     signs, cost = problem.signs[known], problem.cost[known]
     width = np.maximum(np.sqrt(gamma) * norms[known], NARROW)
     s, rest = _gaussian_scale(problem), problem.cost[~known]
-    a = 1.0 + gamma * s * norms[~known] ** 2
+    a = 1.0 + gamma * s * np.where(rest > 0.0, norms[~known], 0.0) ** 2  # others may be larger than gamma allows for
 
     def gaussian(f: np.ndarray) -> np.ndarray:
         return rest * np.exp(-s * f[~known] ** 2 / a)

@@ -12,8 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ...balance import Count, Free, labels_in_band
 from ...losses import SquaredHinge, SymmetricSquaredHinge
 from ...problem import Problem
@@ -67,7 +65,7 @@ class MultiSwitch(BatchSolver):
             level, tol = FIRST_LEVEL, LOOSE * self.tol
             while stop.running:
                 yield from search.solve(search.label_costs(level), tol)
-                switched = self._switch(search)
+                switched = search.switch(self.max_switches)
                 search.log(level)
                 if switched or level < 1.0:
                     level = level if switched else min(LEVEL_FACTOR * level, 1.0)
@@ -77,24 +75,3 @@ class MultiSwitch(BatchSolver):
                 elif stop.running:
                     yield from search.polish()
         return search.solution()
-
-    def _switch(self, search: NewtonSearch) -> bool:
-        """Swap the labels that gain most, if that decreases the losses; returns whether it does."""
-        searched, balance = search.searched, search.problem.balance
-        f, y = search.iterate.f[searched], search.labels[searched]
-        wanted = labels_in_band(f, search.weights, balance)
-        changed = np.concatenate([self._farthest(wanted, y, f, side) for side in (1.0, -1.0)])
-        before, after = (np.maximum(1.0 - side * y[changed] * f[changed], 0.0) ** 2 for side in (1.0, -1.0))
-        cost = search.problem.cost[searched][changed]
-        if not cost @ (before - after) > 1e-12 * (cost @ before):
-            return False
-        y[changed] *= -1.0
-        search.relabel(y)
-        return True
-
-    def _farthest(self, wanted: np.ndarray, y: np.ndarray, f: np.ndarray, side: float) -> np.ndarray:
-        """Samples that are to change to ``side``, those farthest on that side first, at most ``max_switches``."""
-        changed = np.flatnonzero((wanted == side) & (y != side))
-        if len(changed) <= self.max_switches:
-            return changed
-        return changed[np.argsort(-side * f[changed], kind="stable")[: self.max_switches]]

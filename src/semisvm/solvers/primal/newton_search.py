@@ -6,12 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...balance import labels_in_band
 from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import StoppingRule
+from ..dual import LabelMoves
 from .batch import POLISH, Coroutine
 from .newton import HingeCosts, derivatives, minimize
 from .operator import Iterate, PrimalOperator
+
+MIN_GAIN = 1e-12  # of the losses of the samples that change: a smaller gain is rounding error
 
 
 class _Candidate(NamedTuple):
@@ -20,6 +24,16 @@ class _Candidate(NamedTuple):
     iterate: Iterate
     labels: np.ndarray
     costs: HingeCosts
+
+
+def _largest(values: np.ndarray, samples: np.ndarray, n: int) -> np.ndarray:
+    """The n samples of largest values, all if there are no more."""
+    return samples if len(samples) <= n else samples[np.argsort(-values, kind="stable")[:n]]
+
+
+def _decreases(gain: np.ndarray, loss: np.ndarray, changed: np.ndarray) -> bool:
+    """Whether a change of labels decreases the losses by more than rounding error."""
+    return bool(gain[changed].sum() > MIN_GAIN * loss[changed].sum())
 
 
 class NewtonSearch:
@@ -49,6 +63,7 @@ class NewtonSearch:
         self.searched = problem.searched
         self.weights = problem.weights_of(self.searched)
         self.at_labels = at_labels and len(self.searched) > 0
+        self.moves = LabelMoves(problem)
         self.operator = PrimalOperator(problem)
         self.labels = problem.signs.copy()
         self.iterate = self.operator.zero()
@@ -72,6 +87,28 @@ class NewtonSearch:
         """Give the searched samples labels y; earlier label arrays are not changed."""
         self.labels = self.labels.copy()
         self.labels[self.searched] = y
+
+    def switch(self, max_switches: int) -> bool:
+        """Give the searched samples the labels that fit f best and keep the balance; returns whether any changes.
+
+        Labels by the rank of f, of which at most ``max_switches`` change to each side, those farthest on it first.
+        Where the weights differ ranks do not show every gain, and the best flip or swap is left to try.
+        """
+        if not len(self.searched):
+            return False
+        f, y = self.iterate.f[self.searched], self.labels[self.searched]
+        wanted = labels_in_band(f, self.weights, self.problem.balance)
+        sides = [np.flatnonzero((wanted == side) & (y != side)) for side in (1.0, -1.0)]
+        changed = np.concatenate([_largest(-y[side] * f[side], side, max_switches) for side in sides])
+        gain = self.moves.gains(f, y)
+        loss = self.problem.cost[self.searched] * np.maximum(1.0 - y * f, 0.0) ** 2
+        if not _decreases(gain, loss, changed) and not self.moves.equal_weights:
+            changed = self.moves.best(gain, y, self.moves.band(y))[0]
+        if not _decreases(gain, loss, changed):
+            return False
+        y[changed] *= -1.0
+        self.relabel(y)
+        return True
 
     def solve(self, costs: HingeCosts, tol: float) -> Coroutine[None]:
         """Minimize at the given costs from the last point; a violation above ``tol`` at the end ends the search."""
@@ -108,10 +145,27 @@ class NewtonSearch:
         found = self._candidate
         if self.stop.status not in (None, "converged") and self.stop.best is not None:
             found = self.stop.best[1]
-        kind = "stationary" if len(self.searched) else "kkt"
-        certificate = Certificate(kind, min(found.iterate.violation, np.finfo(float).max), tol=self.tol)
+        certificate = Certificate("kkt", min(found.iterate.violation, np.finfo(float).max), tol=self.tol)
+        if len(self.searched):
+            certificate = Certificate("stationary", self._violation(found), tol=self.tol)
 
         def gradient(f: np.ndarray) -> np.ndarray:
             return derivatives(f, *found.costs)[0]
 
         return self.operator.solution(found.iterate, found.labels, gradient, certificate, self.stop, self.at_labels)
+
+    def _violation(self, found: _Candidate) -> float:
+        """How far f is from the best one for the labels, at their full costs, and the labels from the best ones for f.
+
+        The larger of the relative norm of the gradient and the gain of the best change of labels that keeps the
+        balance, relative to the objective. The costs that a point was solved for, those of a level or of soft labels,
+        play no part.
+        """
+        f = found.iterate.f
+        labels = np.where(found.labels == 0, self.problem.labels_of(f), found.labels)
+        costs = self.costs(1.0, (labels[self.searched] > 0).astype(float))
+        violation = self.operator.violation(found.iterate, lambda f: derivatives(f, *costs)[0])
+        y = labels[self.searched]
+        gain = self.moves.best(self.moves.gains(f[self.searched], y), y, self.moves.band(y))[1]
+        value = self.operator.objective(found.iterate, labels)
+        return max(violation, gain / max(value, np.finfo(float).tiny))

@@ -18,7 +18,7 @@ from ...problem import Problem, objective_of_scores
 from ...solution import Certificate, Solution
 from ...spaces import Features
 from ..base import StoppingRule
-from .batch import Coroutine, Request
+from .batch import Coroutine, Request, run_batched
 
 ROUNDING = 1e-10
 
@@ -141,7 +141,7 @@ class PrimalOperator:
         problem = self.problem
         w, b = self.split(iterate.theta)
         f = problem.space.scores(w, b)
-        labels = np.where(labels == 0, np.where(f > 0, 1.0, -1.0), labels)
+        labels = np.where(labels == 0, problem.labels_of(f), labels)
         value = objective_of_scores(problem, problem.space.norm2(w), f, b, labels if at_labels else None)
         dual = multipliers = -gradient(f)
         if self.mean is not None:  # the multiplier of the balance is spread over the unlabeled samples
@@ -186,6 +186,16 @@ class PrimalOperator:
         if not self.has_b:
             return 1.0 + squares
         return np.append(1.0 + squares, total + (0.0 if self.intercept is True else 1.0))
+
+    def violation(self, iterate: Iterate, gradient: Callable[[np.ndarray], np.ndarray]) -> float:
+        """The violation at an iterate for losses with these derivatives by f; no coroutine, for the end of a search."""
+
+        def compute() -> Coroutine[float]:
+            scale = yield from self.gradient_scale(gradient(self.zero().f))
+            by_theta = self.norm_gradient(iterate.theta) + (yield from self.adjoint(gradient(iterate.f)))
+            return relative_norm(by_theta, scale, iterate.theta)
+
+        return run_batched(self.design, [compute()])[0]
 
     def gradient_scale(self, gradient_at_zero: np.ndarray) -> Coroutine[float]:
         """Norm of the gradient of the losses at theta = 0, given by f; the rounding error of it where it cancels."""

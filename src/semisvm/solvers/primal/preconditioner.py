@@ -4,7 +4,7 @@ Few samples of large curvature, the labeled ones, dominate the Hessian in as man
 little everywhere. So M = D + B' diag(h) B with the labeled samples in B and the diagonal of the rest in D, and by
 Woodbury's formula
 
-    M^-1 r = D^-1 r - D^-1 B' (diag(h)^-1 + B D^-1 B')^-1 B D^-1 r.
+    M^-1 r = D^-1/2 (I - W' (I + W W')^-1 W) D^-1/2 r,    W = diag(h)^1/2 B D^-1/2.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .operator import PrimalOperator
 MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them M is diagonal
 FLAT = 1e-150  # a curvature whose inverse leads to overflow
 NEGLIGIBLE = 1e-8  # of the largest curvature
+ROUNDING = 1e-14  # of the trace: less may leave a matrix that is not positive definite
 
 
 class Woodbury:
@@ -38,24 +39,25 @@ class Woodbury:
         B = np.asarray(B.toarray() if sparse.issparse(B) else B, dtype=np.float64)
         if operator.mean is not None:
             B = B - operator.mean
-        self._B = np.column_stack([B, np.ones(len(samples))]) if operator.has_b else B
-        inner = (self._B / self._diagonal) @ self._B.T
-        inner[np.diag_indices(len(samples))] += 1.0 / self._h
+        B = np.column_stack([B, np.ones(len(samples))]) if operator.has_b else B
+        self._W = np.sqrt(self._h)[:, None] * B / np.sqrt(self._diagonal)
+        inner = self._W @ self._W.T
+        inner[np.diag_indices(len(samples))] += 1.0 + ROUNDING * np.trace(inner)
         self._factor = linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r."""
-        x = r / self._diagonal
-        if not len(self._h):
-            return x
-        inner = linalg.cho_solve(self._factor, self._B @ x, check_finite=False)
-        return x - (self._B.T @ inner) / self._diagonal
+        root = np.sqrt(self._diagonal)
+        x = r / root
+        if len(self._h):
+            x = x - self._W.T @ linalg.cho_solve(self._factor, self._W @ x, check_finite=False)
+        return x / root
 
     def norm(self, v: np.ndarray) -> float:
         """(v'M v)^1/2."""
         total = self._diagonal @ (v * v)
         if len(self._h):
-            total += self._h @ (self._B @ v) ** 2
+            total += np.square(self._W @ (np.sqrt(self._diagonal) * v)).sum()
         return float(np.sqrt(total))
 
 

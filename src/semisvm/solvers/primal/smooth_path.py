@@ -44,7 +44,10 @@ class SmoothPath(BatchSolver):
         return StoppingRule(max_time=self.max_time, callback=callback)
 
     def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
-        """Minimize level after level from w = 0; the end is evaluated with the problem's own objective."""
+        """Minimize level after level from w = 0; the end is evaluated with the problem's own objective.
+
+        The certificate is that of the last level, wherever the path ended.
+        """
         operator = PrimalOperator(problem)
         levels: list[tuple[float, SmoothObjective]] = []
         iterate, labels = operator.zero(), np.zeros(len(problem.signs))
@@ -69,8 +72,10 @@ class SmoothPath(BatchSolver):
                 stop.log_iteration(row, converged=is_last and solved)
                 if not stop.running:
                     break
-        certificate = Certificate("none", np.finfo(float).max)
-        if np.isfinite(iterate.violation):
-            certificate = Certificate("stationary", iterate.violation, tol=self.tol)
-        gradient = levels[-1][1].gradient if levels else np.zeros_like  # Ctrl-C before the first level: w = 0
+        if not levels:  # Ctrl-C before the first level: w = 0
+            none = Certificate("none", np.finfo(float).max)
+            return operator.solution(iterate, problem.signs, np.zeros_like, none, stop)
+        gradient = levels[-1][1].gradient
+        violation = iterate.violation if len(stop.trace) == len(levels) else operator.violation(iterate, gradient)
+        certificate = Certificate("stationary", violation, tol=self.tol)
         return operator.solution(iterate, problem.signs, gradient, certificate, stop)

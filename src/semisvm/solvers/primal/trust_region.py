@@ -61,7 +61,8 @@ def minimize(
     preconditioner = yield from build_woodbury(operator, np.abs(objective.curvature(f)), objective.labeled)
 
     def natural_radius() -> float:
-        return float(np.sqrt(gradient @ preconditioner.solve(gradient))) + preconditioner.norm(theta)
+        square = float(gradient @ preconditioner.solve(gradient))
+        return np.sqrt(max(square, 0.0)) + preconditioner.norm(theta)  # below zero by rounding alone
 
     radius = natural_radius()
     for _ in range(max_steps):

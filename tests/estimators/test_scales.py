@@ -1,0 +1,33 @@
+"""C="auto" means the same on every scale of the samples."""
+
+import numpy as np
+import pytest
+
+from factories import make_estimator, two_gaussians
+
+WIDE, NARROW = [1e-12, 1e-5, 1e10, 1e12], [1e-8, 1e-5, 1e5]  # Newton's method on features needs w and b in reach
+SCALES = {
+    "SVM": WIDE,
+    "RampSVM": WIDE,
+    "LSSVM": WIDE,
+    "CCCPTSVM": WIDE,
+    "SwitchingTSVM": WIDE,
+    "SwitchingLSSVM": WIDE,
+    "GradientTSVM": WIDE,
+    "MultiSwitchTSVM": NARROW,
+    "AnnealingTSVM": NARROW,
+}
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("name", SCALES)
+def test_scale_of_the_samples_changes_nothing(name, kernel):
+    X, y = two_gaussians(120, 40, seed=1)
+    estimator = make_estimator(name, C="auto", kernel=kernel, tol=1e-6, random_state=0)
+    objective, labels = estimator.fit(X, y).objective_, estimator.transduction_
+    for scale in SCALES[name]:
+        fitted = estimator.fit(scale * X, y)
+        factor = scale**2 if kernel == "linear" else 1.0  # of 1/2 ||w||^2
+        assert fitted.converged_
+        assert factor * fitted.objective_ == pytest.approx(objective, rel=1e-4)
+        np.testing.assert_array_equal(fitted.transduction_, labels)

@@ -1,0 +1,106 @@
+"""Threads and memory of a fit: no more than were asked for."""
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from factories import PATHS, blobs, few_unlabeled, make_estimator, two_gaussians
+from semisvm import _threads
+from semisvm.estimators import ESTIMATORS
+from semisvm.estimators.problems import BinaryProblems
+from semisvm.self_training import WRAPPERS
+
+NAMES = [*ESTIMATORS, *WRAPPERS]
+SHORT = {"population": 4, "generations": 4, "stall": 2, "max_nodes": 200, "random_state": 0}
+
+
+def blas_threads():
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+class RecordedPool(ThreadPoolExecutor):
+    """A pool of threads that records their number."""
+
+    sizes: list[int] = []
+
+    def __init__(self, max_workers, **options):
+        self.sizes.append(max_workers)
+        super().__init__(max_workers, **options)
+
+
+@pytest.fixture
+def pools(monkeypatch):
+    """The numbers of threads that run at the same time, of problems so small as those of tests, on four cores."""
+    monkeypatch.setattr(_threads, "TILE", 16)
+    monkeypatch.setattr(_threads, "_n_cores", lambda: 4)
+    monkeypatch.setattr(_threads, "ThreadPoolExecutor", RecordedPool)
+    monkeypatch.setattr(RecordedPool, "sizes", [])
+    return RecordedPool.sizes
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", NAMES)
+def test_one_job_is_one_thread(name, pools, monkeypatch):
+    X, y = few_unlabeled(name, *two_gaussians(40, 20))
+    solve, seen = BinaryProblems._solve, []
+    monkeypatch.setattr(BinaryProblems, "_solve", lambda *a: seen.append(blas_threads()) or solve(*a))
+    with threadpool_limits(2, user_api="blas"):
+        make_estimator(name, n_jobs=1, **SHORT).fit(X, y).predict(X)
+        assert blas_threads() == 2
+    assert not pools
+    assert set(seen) <= {1}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_jobs_over_classes_share_the_threads(name, pools, monkeypatch):
+    limits, available = [], _threads.n_available_threads
+
+    def recorded():
+        limits.append(_threads._blas_threads._current)
+        return available()
+
+    monkeypatch.setattr(_threads, "n_available_threads", recorded)
+    make_estimator(name, n_jobs=2, C=1.0, **SHORT).fit(*blobs(n=48))
+    assert max(pools, default=1) <= 2
+    assert set(limits) <= {1, 2}
+
+
+def test_threads_inside_of_threads_do_not_multiply(pools):
+    _threads.run_in_threads(lambda _: _threads.run_in_threads(abs, range(8)), range(8))
+    assert pools == [4]
+    pools.clear()
+    found = _threads.run_parallel(lambda _: (_threads.n_available_threads(), blas_threads()), range(3), n_jobs=2)
+    assert [n_threads for n_threads, _ in found] == [2, 2, 2]
+    with _threads.limit_threads(1):
+        assert _threads.n_parallel(2, 3) == _threads.n_available_threads() == 1
+    assert _threads.n_available_threads() == 4
+
+
+def test_a_limit_does_not_raise_the_number_of_blas_threads():
+    with threadpool_limits(1, user_api="blas"), _threads.limit_threads(2):
+        assert blas_threads() == 1
+
+
+@pytest.mark.parametrize("n_jobs", [0, "two", 1.5, True])
+@pytest.mark.parametrize("name", ["SVM", "SelfTraining"])
+def test_numbers_of_jobs_that_mean_nothing_are_refused(name, n_jobs):
+    with pytest.raises(ValueError, match=r"n_jobs=.* is not allowed; n_jobs takes a number of threads, -1 for"):
+        make_estimator(name, n_jobs=n_jobs).fit(*two_gaussians(20, 10))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
+def test_a_thousand_fits_keep_no_memory():
+    def fit_all(n_fits):
+        for number in range(n_fits):
+            name = NAMES[number % len(NAMES)]
+            X, y = few_unlabeled(name, *two_gaussians(40, 20, seed=number % 7))
+            make_estimator(name, **(SHORT | {"max_nodes": 20, "max_iter": 20})).fit(X, y).predict(X)
+        gc.collect()
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    after_200 = fit_all(200)
+    assert fit_all(800) - after_200 < 20e6  # 25 kB a fit would be 20 MB

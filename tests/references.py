@@ -161,11 +161,18 @@ def squared_hinge_gradient(X, positive, negative, w, b, intercept=True, mean=Non
 
 
 def squared_hinge_violation(X, positive, negative, w, b, intercept=True, mean=None):
-    """The norm of that gradient, relative to that of the losses at w = 0 plus the norm of the point."""
+    """The norm of that gradient, relative to that of the losses at w = 0 plus the norm of the point.
+
+    The intercept is measured in units of the size of the samples: a power of two.
+    """
     start = 0.0 if mean is None else mean[1]
     at_zero = squared_hinge_gradient(X, positive, negative, 0.0 * w, start, intercept and True, mean)
-    point = w if intercept is False or mean is not None else np.append(w, b)
-    gradient = squared_hinge_gradient(X, positive, negative, w, b, intercept, mean)
+    gradient, point = squared_hinge_gradient(X, positive, negative, w, b, intercept, mean), w
+    if intercept is not False and mean is None:
+        unit = 2.0 ** np.round(np.log2(np.sqrt(np.square(X).sum() / len(X))))
+        point = np.append(w, b / unit)
+        gradient[-1] *= unit
+        at_zero[-1] *= unit
     return float(np.linalg.norm(gradient) / (np.linalg.norm(at_zero) + np.linalg.norm(point)))
 
 

@@ -303,9 +303,9 @@ def test_class_shares_of_every_kind():
 @pytest.mark.parametrize(
     ("given", "n_classes", "message"),
     [
-        ("equal", 2, "balance='equal' is not allowed"),
-        (True, 2, "balance=True is not allowed"),
-        ([0.5, 0.5], 2, "is not allowed"),
+        ("equal", 2, "balance='equal' is not allowed; balance takes 'auto'"),
+        (True, 2, "balance=True is not allowed; balance takes 'auto'"),
+        ([0.5, 0.5], 2, "is not allowed; balance takes 'auto'"),
         (0.5, 3, "is one share and y holds 3 classes"),
         (1.5, 2, "balance"),
         (-0.1, 2, "balance"),

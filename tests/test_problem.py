@@ -128,6 +128,13 @@ def test_mean_weights_are_those_of_unlabeled_samples_and_sum_to_one():
     assert not replace(weighted, weights=np.array([1.0, 0.0, 1.0, 0.0])).has_unlabeled
 
 
+def test_labels_are_the_given_ones_and_signs_of_scores_beyond_rounding():
+    problem = Problem(None, np.array([1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), np.ones(7), Hinge())
+    f = np.array([-3.0, 2.0, 1e-3, -1e-3, 0.0, 1e-11, 1e-8])  # the largest score is 3
+    np.testing.assert_array_equal(problem.labels_of(f), [1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0])
+    assert problem.labels_of(np.zeros(7)).tolist() == [1.0, *[-1.0] * 6]
+
+
 def test_searched_samples_are_unlabeled_and_have_a_cost():
     problem = random_problem(0, 6, n_zero_weight=5, weighted=True)
     samples = problem.searched

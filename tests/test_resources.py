@@ -1,7 +1,9 @@
 """Threads and memory of a fit: no more than were asked for."""
 
 import gc
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,26 @@ def test_a_limit_does_not_raise_the_number_of_blas_threads():
 def test_numbers_of_jobs_that_mean_nothing_are_refused(name, n_jobs):
     with pytest.raises(ValueError, match=r"n_jobs=.* is not allowed; n_jobs takes a number of threads, -1 for"):
         make_estimator(name, n_jobs=n_jobs).fit(*two_gaussians(20, 10))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("name", NAMES)
+def test_fits_keep_the_memory_limit_or_are_refused(name, monkeypatch):
+    """1,500 samples, whose kernel matrix takes 18 MB.
+
+    The estimates of gamma and C take up to 24 MB; where they can be given, they are.
+    """
+    model = make_estimator(name, **(SHORT | {"max_iter": 2, "gamma": 0.1, "C": 1.0, "max_nodes": 5, "max_time": 0.3}))
+    monkeypatch.setenv("SEMISVM_MEMORY", "4e6")
+    model.fit(*few_unlabeled(name, *two_gaussians(60, 20)))  # compiled code is no memory of the fit
+    X, y = two_gaussians(1500, 40)
+    refusal = pytest.raises(MemoryError, match=r"1,500 samples.* takes .* MiB and the limit is 3\.8 MiB\. .* or raise")
+    tracemalloc.start()
+    with refusal if name in ("SDPTSVM", "BranchBoundTSVM") else nullcontext():
+        model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (24e6 if name in WRAPPERS else 3 * 4e6)
 
 
 @pytest.mark.slow

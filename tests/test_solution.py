@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from semisvm.solution import STATUSES, Certificate, Solution, gap_certificate, with_gap
+from semisvm.solution import STATUSES, Certificate, Solution, gap_certificate, with_gap, without_bound
 
 
 def solution(status="converged", certificate=None, objective=2.0):
@@ -72,3 +72,9 @@ def test_with_gap_promises_nothing_without_a_tolerance():
     found = with_gap(solution("stalled"), 0.0)
     assert found.certificate.gap == 2.0
     assert found.status == "converged"
+
+
+@pytest.mark.parametrize(("kind", "left", "tol"), [("kkt", "stationary", 0.1), ("gap", "none", None)])
+def test_without_a_bound_a_certificate_proves_no_more_than_it_can(kind, left, tol):
+    certificate = without_bound(solution(certificate=Certificate(kind, 0.05, 1.0, 1.0, 0.1))).certificate
+    assert certificate == Certificate(left, 0.05, None, None, tol)

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from factories import few_unlabeled, make_estimator, two_gaussians
 from semisvm.estimators import ESTIMATORS
+from semisvm.solvers import CCCP
 
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 
@@ -190,3 +191,18 @@ def test_other_features_at_predict(name):
         fitted.predict(X[:, :4])
     with pytest.raises(ValueError, match="NaN"):
         fitted.predict(with_entry(X, np.nan))
+
+
+@pytest.mark.parametrize(
+    "params, name",
+    [
+        ({"unlabeled_loss": None, "solver": "smo", "balance": 0.3}, "balance"),
+        ({"unlabeled_loss": None, "solver": "smo", "C_unlabeled": 0.3}, "C_unlabeled"),
+        ({"solver": CCCP(), "tol": 1e-5}, "tol"),
+        ({"solver": CCCP(), "max_time": 3.0}, "max_time"),
+        ({"solver": "progressive", "max_iter": 7}, "max_iter"),
+    ],
+)
+def test_arguments_that_would_be_ignored_are_refused(params, name):
+    with pytest.raises(ValueError, match=rf"^{name}=.* is not allowed with .*; leave {name} at its default, or pass"):
+        ESTIMATORS["S3VM"](**params).fit(*data())

@@ -317,7 +317,8 @@ def test_every_composition_fits_or_is_refused_by_name(solver, labeled, unlabeled
     composed = S3VM(labeled, unlabeled, solver=solver, kernel="linear", fit_intercept=accepts.intercepts[-1])
     formulation = formulation_of(composed)
     signs = np.where(y == -1, 0.0, 2.0 * y - 3.0)
-    balance = Free() if unlabeled is None else Count(0.5) if Count in accepts.balances else Mean(0.0)
+    conditions = {Count: Count(0.5), Mean: Mean(0.0), Free: Free()}
+    balance = Free() if unlabeled is None else next(one for kind, one in conditions.items() if kind in accepts.balances)
     pieces = formulation.labeled, formulation.unlabeled, balance, composed.fit_intercept
     if refusal(formulation.solver, Problem(Features(X), signs, np.ones(len(y)), *pieces)):
         with pytest.raises(ValueError, match=r"does not take the .* (Solvers that do|No solver)"):

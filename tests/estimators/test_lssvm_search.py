@@ -114,7 +114,7 @@ def test_parameters_reach_the_solver():
     for name, params, solver in expected:
         estimator = ESTIMATORS[name](**params)
         assert formulation_of(estimator).solver == solver
-        assert formulation_of(estimator.set_params(safe=True)).solver == SafeProjection()
+        assert formulation_of(estimator.set_params(safe=True, max_time=2.0)).solver == SafeProjection(max_time=2.0)
 
 
 # ---- limit cases and published formulas ----

@@ -5,27 +5,27 @@ import pytest
 
 from factories import make_estimator, two_gaussians
 
-WIDE, NARROW = [1e-12, 1e-5, 1e10, 1e12], [1e-8, 1e-5, 1e5]  # Newton's method on features needs w and b in reach
-SCALES = {
-    "SVM": WIDE,
-    "RampSVM": WIDE,
-    "LSSVM": WIDE,
-    "CCCPTSVM": WIDE,
-    "SwitchingTSVM": WIDE,
-    "SwitchingLSSVM": WIDE,
-    "GradientTSVM": WIDE,
-    "MultiSwitchTSVM": NARROW,
-    "AnnealingTSVM": NARROW,
-}
+SCALES = [1e-12, 1e-5, 1e10, 1e12]
+NAMES = [
+    "SVM",
+    "RampSVM",
+    "LSSVM",
+    "CCCPTSVM",
+    "SwitchingTSVM",
+    "SwitchingLSSVM",
+    "GradientTSVM",
+    "MultiSwitchTSVM",
+    "AnnealingTSVM",
+]
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize("name", NAMES)
 def test_scale_of_the_samples_changes_nothing(name, kernel):
     X, y = two_gaussians(120, 40, seed=1)
     estimator = make_estimator(name, C="auto", kernel=kernel, tol=1e-6, random_state=0)
     objective, labels = estimator.fit(X, y).objective_, estimator.transduction_
-    for scale in SCALES[name]:
+    for scale in SCALES:
         fitted = estimator.fit(scale * X, y)
         factor = scale**2 if kernel == "linear" else 1.0  # of 1/2 ||w||^2
         assert fitted.converged_

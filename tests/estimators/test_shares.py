@@ -82,7 +82,7 @@ def test_without_unlabeled_samples_or_an_unlabeled_loss_there_is_nothing_to_comp
     X, y = two_gaussians(30, 30)
     assert CCCPTSVM(balance=None).fit(X, y).share_ == ClassShares(None, None)
     X, y = two_gaussians()
-    assert S3VM(unlabeled_loss=None, balance=0.3).fit(X, y).share_.asked is None
+    assert S3VM(unlabeled_loss=None).fit(X, y).share_.asked is None
 
 
 @pytest.mark.parametrize("name", MEAN_FORMS)
@@ -115,8 +115,10 @@ def test_given_shares_of_three_classes_are_those_of_the_labels(name, scheme):
 
 def test_the_safe_projection_keeps_no_share():
     X, y = two_gaussians()
-    given, default = (SwitchingLSSVM(balance=balance, safe=True).fit(X, y) for balance in (0.1, "auto"))
-    np.testing.assert_array_equal(given.transduction_, default.transduction_)
+    assert SwitchingLSSVM(safe=True).fit(X, y).share_.asked is None
+    for balance in (0.1, {1: 0.4, 2: 0.6}, "labeled"):
+        with pytest.raises(ValueError, match=r"^balance=.* is not allowed with safe=True"):
+            SwitchingLSSVM(balance=balance, safe=True).fit(X, y)
 
 
 # ------------------------------------------------------------------------------------------- one class alone

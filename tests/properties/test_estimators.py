@@ -81,11 +81,11 @@ def assert_objectives_are_recomputed(fitted, case, X, scores):
     weights = np.ones(len(X)) if case.weights is None else case.weights
     problems, _ = problems_of_codes(fitted, X[kept], codes[kept], weights[kept])
     for task, problem in enumerate(problems):
-        size, error = size_and_rounding(fitted, task, X[kept])
+        size, size_error, error = size_and_rounding(fitted, task, X[kept])
         f, b = scores[kept, task], fitted.intercept_[task]
         least = objective_of_scores(problem, size, f, b)
         reported = np.atleast_1d(fitted.objective_)[task]
-        rounding = 1e-6 * abs(reported) + problem.cost @ (error * (2.0 + 2.0 * np.abs(f)))
+        rounding = 1e-6 * abs(reported) + size_error + problem.cost @ (error * (2.0 + 2.0 * np.abs(f) + error))
         assert reported >= least - rounding
         if len(problems) == 1:
             found = np.where(fitted.transduction_[kept] == fitted.classes_[1], 1.0, -1.0)
@@ -94,18 +94,19 @@ def assert_objectives_are_recomputed(fitted, case, X, scores):
 
 
 def size_and_rounding(fitted, task, X):
-    """||w||^2, or ||w||_1 of the linear programs, and the error of every score that rounding can explain."""
+    """||w||^2, or ||w||_1 of the linear programs, and the errors of it and of every score that rounding can explain."""
     digits = 1e-5 if X.dtype == np.float32 else 1e-12
     b = abs(fitted.intercept_[task])
     if hasattr(fitted, "coef_"):
         w = fitted.coef_[task]
         size = np.abs(w).sum() if settings_of(fitted).formulation.norm == 1 else w @ w
-        return size, digits * (np.abs(X) @ np.abs(w) + b)
+        return size, digits * size, digits * (np.abs(X) @ np.abs(w) + b)
     kernel = settings_of(fitted).kernel._replace(gamma=fitted.gamma_)
     a, landmarks = fitted.dual_coef_[task], fitted.support_vectors_
     both = Gram(kernel, np.vstack([landmarks.toarray() if sparse.issparse(landmarks) else landmarks, X]), float64=True)
     K = both.compute()[:, : len(a)]
-    return a @ K[: len(a)] @ a, digits * (np.abs(K[len(a) :]) @ np.abs(a) + b)
+    parts = np.abs(K) @ np.abs(a)
+    return a @ K[: len(a)] @ a, digits * parts[: len(a)] @ np.abs(a), digits * (parts[len(a) :] + b)
 
 
 SMALL = st.integers(4, 9)

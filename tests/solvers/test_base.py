@@ -292,7 +292,6 @@ AT_LABELS = [  # their objective is that of the labels found; that of the others
     name for name, cls in SOLVERS.items() if cls.accepts.unlabeled and Count in cls.accepts.balances
 ]
 AT_LABELS.remove("annealing")
-NO_BALANCE = ("least_squares", "safe_projection")  # a balance is allowed but has no effect
 SMALL = {"genetic": {"population": 4, "generations": 5}}  # so that a search takes tenths of a second
 
 
@@ -336,8 +335,7 @@ def assert_usable(name, solution):
     np.testing.assert_allclose(solution.scores, problem.space.scores(solution.coef, solution.intercept), atol=1e-8)
     np.testing.assert_array_equal(np.abs(solution.labels), 1.0)
     np.testing.assert_array_equal(solution.labels[known], problem.signs[known])
-    if name not in NO_BALANCE:
-        assert balance_residual(problem, solution.scores, solution.labels) <= 1e-9
+    assert balance_residual(problem, solution.scores, solution.labels) <= 1e-9
     assert solution.status in STATUSES
     assert solution.status != "converged" or solution.certificate.within_tol
     assert [row["step"] for row in solution.trace] == list(range(len(solution.trace)))

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from semisvm.spaces import Features, Gram, Kernel, memory_limit, nystroem
+from semisvm.spaces import Features, Gram, Kernel, base, format_bytes, largest_block, memory_limit, nystroem
 from semisvm.spaces.base import Memo
 
 
@@ -77,3 +77,26 @@ def test_memory_limit_that_is_no_number_of_bytes_is_refused(monkeypatch, given):
     monkeypatch.setenv("SEMISVM_MEMORY", given)
     with pytest.raises(ValueError, match=f"SEMISVM_MEMORY='{given}' is not allowed; it takes a number of bytes"):
         memory_limit()
+
+
+def test_the_largest_block_takes_the_memory_limit_and_has_a_floor(monkeypatch):
+    monkeypatch.setenv("SEMISVM_MEMORY", str(8 * 1000**2))
+    assert largest_block(8) == 1000
+    assert largest_block(4) == 1414
+    monkeypatch.setenv("SEMISVM_MEMORY", "0")
+    assert largest_block(8) == 512
+
+
+def test_sizes_are_written_in_the_largest_unit_that_fits():
+    sizes = (0, 1023, 1024, 4_000_000, 2**30 - 2**20, 2**30, 3 * 2**29)
+    expected = ["0 bytes", "1023 bytes", "1.0 KiB", "3.8 MiB", "1023.0 MiB", "1.0 GiB", "1.5 GiB"]
+    assert [format_bytes(size) for size in sizes] == expected
+
+
+@pytest.mark.parametrize("landmarks", ["random", "leverage", np.zeros((3, 4))], ids=["random", "leverage", "given"])
+def test_features_beyond_the_memory_limit_are_refused(landmarks, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((20, 4))
+    monkeypatch.setattr(base, "MIN_BLOCK", 1)
+    monkeypatch.setenv("SEMISVM_MEMORY", "479")
+    with pytest.raises(MemoryError, match=r"20 samples by 3 landmarks takes 480 bytes and the limit is 479 bytes\."):
+        nystroem(Kernel("rbf", 0.3), X, 3, landmarks, rng=0)

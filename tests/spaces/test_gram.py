@@ -86,7 +86,7 @@ def test_matrix_beyond_the_memory_limit_is_refused_and_its_blocks_are_not(monkey
     space = Gram(RBF, X)
     assert space.n_bytes == 4 * 20_000**2
     assert not space.fits_memory
-    with pytest.raises(MemoryError, match=r"20,000 samples takes 1\.5 GiB and the limit is 0\.9 GiB.*SEMISVM_MEMORY"):
+    with pytest.raises(MemoryError, match=r"20,000 samples.* takes 1\.5 GiB and the limit is 953\.7 MiB.*SEMISVM"):
         space.compute()
     assert_close(space.block(SOME), kernel_matrix(RBF, X[SOME]), 1e-6)
     monkeypatch.setenv("SEMISVM_MEMORY", "1.7e9")
@@ -122,3 +122,20 @@ def test_precomputed_matrix_is_taken_as_it_is(monkeypatch):
 def test_kernel_that_overflows_is_refused():
     with pytest.raises(ValueError, match="'poly' has values that are not finite numbers, by overflow; scale X"):
         Gram(Kernel("poly", degree=400), 1e3 * random_samples(N))
+
+
+# ---- indefinite matrices ----
+
+
+@pytest.mark.parametrize("n, largest", [(30, 1000), (30, 10)], ids=["all samples", "Krylov space"])
+def test_negative_curvature_is_found_where_it_is(n, largest, monkeypatch):
+    """K = Z Z' - v v': negative along v, and on sums of zero only if v is not constant."""
+    monkeypatch.setattr(gram, "N_PROBED", largest)
+    Z, v = random_samples(n, 5), np.zeros(n)
+    v[[0, 1]] = 9.0, -9.0
+    definite, indefinite, shifted = Z @ Z.T, Z @ Z.T - np.outer(v, v), Z @ Z.T - 9.0
+    for sum_zero in (False, True):
+        assert not Gram(Kernel("precomputed"), definite).is_indefinite(sum_zero)
+        assert Gram(Kernel("precomputed"), indefinite).is_indefinite(sum_zero)
+        assert Gram(Kernel("precomputed"), shifted).is_indefinite(sum_zero) != sum_zero
+    assert not Gram(RBF, Z).is_indefinite(False)

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from numba.core.dispatcher import Dispatcher
 
 from .. import __version__
-from ..spaces import memory_limit
+from ..spaces import format_bytes, memory_limit
 from .methods import methods
 
 
@@ -22,7 +22,7 @@ def info_report() -> list[str]:
     width = max(map(len, summaries)) + 2
     lines += ["", "Methods (--method)", *(f"  {name:{width}s}{text}" for name, text in summaries.items())]
     lines += ["", f"Cache of compiled functions: {_numba_cache()}"]
-    limit = f"{memory_limit() / 2**30:.1f} GiB" if memory_limit() < sys.maxsize else "none"
+    limit = format_bytes(memory_limit()) if memory_limit() < sys.maxsize else "none"
     return [*lines, f"Memory limit of kernel matrices: {limit} (set SEMISVM_MEMORY, in bytes, to change it)"]
 
 

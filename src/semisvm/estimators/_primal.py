@@ -54,4 +54,4 @@ class PrimalTSVM(ToleranceParameters, FeaturesTSVM):
     def _supervised_counterpart(self) -> BaseSVM:
         solver: Any = self._supervised_solver
         labeled = self._formulation().labeled
-        return S3VM(labeled, None, **self._shared_parameters(S3VM), balance=None, solver=solver(self.tol), tol=self.tol)
+        return S3VM(labeled, None, **self._shared_parameters(S3VM), balance=None, solver=solver(self.tol))

@@ -43,7 +43,9 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
     def _unlabeled_settings(self) -> UnlabeledSettings:
         balance_tol = self.balance_tol if isinstance(self, CountBalanceParameters) else 0.0
         default_is_C = isinstance(self, EqualCostParameters)
-        return UnlabeledSettings(self.C_unlabeled, default_is_C, self.balance, balance_tol)
+        keeps_share = len(self._formulation().solver.accepts.balances) > 1
+        balance = self.balance if keeps_share or self._given_share or self.balance == "labeled" else None
+        return UnlabeledSettings(self.C_unlabeled, default_is_C, balance, balance_tol)
 
     @abstractmethod
     def _supervised_counterpart(self) -> BaseSVM:
@@ -66,15 +68,16 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
         """As in the base class, with the shares that the user gave; sets ``share_``."""
         codes = super()._found_codes(solutions, data)
         formulation = self._formulation()
-        asked = asked_shares(self.balance, data) if formulation.unlabeled is not None else None
+        settings = self._unlabeled_settings()
+        asked = asked_shares(settings.balance, data) if formulation.unlabeled is not None else None
         rest = data.labels.codes[data.kept] < 0
         if rest.any():
             warn_if_one_class(self, asked, codes[rest], data.labels.classes)
             searched = len(solutions) == 1 and Count in formulation.solver.accepts.balances
             if asked is not None and self._given_share and not searched:
                 scores = self._couple(np.column_stack([s.scores[rest] for s in solutions]))
-                slack = self._unlabeled_settings().balance_tol
-                codes[rest] = impose_shares(codes[rest], scores, data.weights[data.kept][rest], asked, slack)
+                weights = data.weights[data.kept][rest]
+                codes[rest] = impose_shares(codes[rest], scores, weights, asked, settings.balance_tol)
         self.share_ = compare_shares(asked, codes[rest], data)
         return codes
 

@@ -19,6 +19,7 @@ from ..spaces import (
     MappedFeatures,
     Space,
     kernel_pca,
+    largest_block,
     linear_features,
     memory_limit,
     nystroem,
@@ -114,7 +115,7 @@ def _features_in_time(
         return "kernel_pca", n_components
     landmarks = approximation.landmarks
     if n_components is None and isinstance(landmarks, str) and landmarks != "labeled":
-        n_components = int(min(N_COMPONENTS, np.sqrt(n_multiplications / n)))
+        n_components = int(min(N_COMPONENTS, np.sqrt(n_multiplications / n), max(1, largest_block(8) ** 2 // n)))
     return "nystroem", n_components
 
 

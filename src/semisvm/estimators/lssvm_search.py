@@ -20,7 +20,7 @@ from .parameters import (
     parameter,
     unlabeled_cost_parameter,
 )
-from .problems import Formulation
+from .problems import Formulation, UnlabeledSettings
 
 
 class LSSVMSearchBase(
@@ -35,7 +35,7 @@ class LSSVMSearchBase(
         doc="Return the safe projection instead of the search (:mod:`semisvm.solvers.least_squares.safe_projection`): "
         "whatever the true labels are, its objective is not worse than that of the supervised model. It differs "
         "from that only if the supervised scores of unlabeled samples exceed 1 in magnitude, and then in few labels. "
-        "No balance is kept then, and all least-squares classes give the same model.",
+        "No balance is kept then (one that is given is refused), and all least-squares classes give the same model.",
     )
     max_time: float | None = max_time_parameter()
 
@@ -43,12 +43,17 @@ class LSSVMSearchBase(
     def _solver(self) -> Solver:
         """The search of the subclass."""
 
-    @property
-    def _given_share(self) -> bool:
-        return super()._given_share and not self.safe
+    def _unlabeled_settings(self) -> UnlabeledSettings:
+        if self.safe and (self._given_share or self.balance == "labeled"):
+            raise ValueError(
+                f"balance={self.balance!r} is not allowed with safe=True, whose guarantee is over all labels, so that "
+                "it keeps no share of the classes; pass balance='auto' or None, or safe=False."
+            )
+        return super()._unlabeled_settings()
 
     def _formulation(self) -> Formulation:
-        return Formulation(Squared(), SymmetricSquared(), SafeProjection() if self.safe else self._solver())
+        solver = SafeProjection(max_time=self.max_time) if self.safe else self._solver()
+        return Formulation(Squared(), SymmetricSquared(), solver)
 
     def _supervised_counterpart(self) -> BaseSVM:
         return LSSVM(**self._shared_parameters(LSSVM))

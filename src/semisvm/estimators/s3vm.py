@@ -20,7 +20,7 @@ from .parameters import (
     random_state_parameter,
     tol_parameter,
 )
-from .problems import Formulation
+from .problems import Formulation, UnlabeledSettings
 
 
 class S3VM(InterceptParameters, ToleranceParameters, SemiSupervisedSVM):
@@ -77,7 +77,10 @@ class S3VM(InterceptParameters, ToleranceParameters, SemiSupervisedSVM):
     C: float | str = cost_parameter(
         default="auto", auto="10 divided by the total variance of the features", kw_only=True
     )
-    tol: float = tol_parameter("Tolerance, in units of f. A solver passed as an object has its own.")
+    tol: float = tol_parameter(
+        "Tolerance, in units of f. A solver that has none, or is passed as an object with its own, refuses another "
+        "value than the default; so it does with ``max_iter`` and ``max_time``."
+    )
     max_iter: int = limit_parameter(1_000_000, "Largest number of iterations of the solver.")
     random_state: Any = random_state_parameter("For solvers that draw at random.")
 
@@ -93,15 +96,38 @@ class S3VM(InterceptParameters, ToleranceParameters, SemiSupervisedSVM):
             cls: Any = SOLVERS[self.solver]
             given = {"tol": self.tol, "max_iter": self.max_iter, "max_time": self.max_time}
             names = {one.name for one in fields(cls)}
+            self._check_used(given.keys() - names)
             return cls(**{name: value for name, value in given.items() if name in names})
         if isinstance(self.solver, Solver):
+            self._check_used({"tol", "max_iter", "max_time"})
             return self.solver
         raise ValueError(
             f"solver={self.solver!r} is not allowed; solver takes one of {', '.join(map(repr, SOLVERS))} or its object."
         )
 
+    def _check_used(self, unused: set[str]) -> None:
+        """Refuse values of parameters that the solver does not take from here."""
+        defaults = type(self)().get_params(deep=False)
+        for name in sorted(unused):
+            given = getattr(self, name)
+            if given != defaults[name]:
+                raise ValueError(
+                    f"{name}={given!r} is not allowed with solver={self.solver!r}, which does not take it from here; "
+                    f"leave {name} at its default, or pass a solver as an object with parameters of its own."
+                )
+
+    def _unlabeled_settings(self) -> UnlabeledSettings:
+        for name in ("balance", "C_unlabeled"):
+            given = getattr(self, name)
+            if self.unlabeled_loss is None and given is not None and not isinstance(given, str):
+                raise ValueError(
+                    f"{name}={given!r} is not allowed with unlabeled_loss=None, which leaves the unlabeled samples "
+                    f"out; leave {name} at its default, or pass an unlabeled loss."
+                )
+        return super()._unlabeled_settings()
+
     def _supervised_counterpart(self) -> BaseSVM:
-        own = self.get_params(deep=False)
+        own = self.get_params(deep=False) | {"balance": None, "C_unlabeled": None}
         return type(self)(**(own | {"C": self.C_, "gamma": self.gamma_, "unlabeled_loss": None, "unlabeled": None}))
 
 

@@ -1,6 +1,6 @@
 """Where f lives: behind a kernel (``Gram``), or in features (``Features``), which may stand for a kernel."""
 
-from .base import FLOAT64_SAMPLES, Space, memory_limit
+from .base import FLOAT64_SAMPLES, Space, format_bytes, largest_block, memory_limit, require_memory
 from .features import Features, MappedFeatures, is_far_from_origin, linear_features, offset_and_range
 from .gram import Gram, is_definite
 from .kernel_pca import kernel_pca
@@ -20,12 +20,15 @@ __all__ = [
     "MappedFeatures",
     "RowCache",
     "Space",
+    "format_bytes",
     "is_definite",
     "is_far_from_origin",
     "kernel_pca",
+    "largest_block",
     "linear_features",
     "memory_limit",
     "nystroem",
     "offset_and_range",
+    "require_memory",
     "submatrix",
 ]

@@ -13,10 +13,12 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
+from .._threads import tiles
 from . import kernels
 from .kernels import Kernel
 
 N_SUBSAMPLE = 1000
+TILE = 64  # rows of temporary values
 MAX_EXPONENT = 20.0  # the largest Parzen gamma gives the nearest neighbor of a typical sample exp(-20)
 NEGLIGIBLE = 1e-14  # of the terms of a variance: this much is rounding error
 
@@ -70,18 +72,20 @@ def _variance(X: Any, weights: np.ndarray) -> float:
 
 
 def _squared_distances(X: Any) -> np.ndarray:
-    """||x_i - x_j||^2 of all pairs."""
+    """||x_i - x_j||^2 of all pairs, in the memory of the products."""
     linear = Kernel("linear")
     samples = kernels.prepare(linear, X, np.float64)
-    product = kernels.evaluate(linear, samples, samples)
-    norms = product.diagonal().copy()
-    return np.maximum(norms[:, None] + norms - 2.0 * product, 0.0)
+    distances = kernels.evaluate(linear, samples, samples)
+    norms = distances.diagonal().copy()
+    for part in tiles(len(norms), TILE):
+        distances[part] = np.maximum(norms[part, None] + norms - 2.0 * distances[part], 0.0)
+    return distances
 
 
 def median_squared_distance(X: Any, weights: np.ndarray) -> float:
     """Median of ||x_i - x_j||^2 over pairs of samples; of the positive ones, should the median be zero."""
     X, weights = _centered_subsample(X, weights)
-    upper = np.triu_indices(X.shape[0], 1)
+    upper = ~np.tri(X.shape[0], dtype=bool)
     values = np.r_[_squared_distances(X)[upper], np.zeros(X.shape[0])]
     pair_weights = np.r_[np.outer(weights, weights)[upper], np.maximum(weights * (weights - 1.0) / 2.0, 0.0)]
     median = _weighted_median(values, pair_weights)
@@ -142,7 +146,8 @@ def parzen_gamma(X: Any) -> float:
 
     def negative_log_likelihood(log_gamma: float) -> float:
         gamma = np.exp(log_gamma)
-        return -float(half * len(distance) * log_gamma + logsumexp(-gamma * distance, axis=1).sum())
+        windows = [logsumexp(-gamma * distance[part], axis=1) for part in tiles(len(distance), TILE)]
+        return -float(half * len(distance) * log_gamma + np.concatenate(windows).sum())
 
     bounds = (np.log(0.1 / farthest), np.log(MAX_EXPONENT / nearest))
     return float(np.exp(minimize_scalar(negative_log_likelihood, bounds=bounds, method="bounded").x))

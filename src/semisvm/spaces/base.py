@@ -3,11 +3,16 @@
 **The memory rule.** A kernel matrix is held whole while it takes at most ``memory_limit()`` bytes: 4 GiB, or half of
 the memory that is free if that is less, or what the environment variable ``SEMISVM_MEMORY`` says (in bytes; inf for no
 limit). It is of float64 up to ``FLOAT64_SAMPLES`` samples and of float32 above. Beyond the limit nothing is held whole:
-solvers ask for the block of the samples they work on, and the rows used last are cached within the same limit.
+solvers ask for the block of the samples they work on, at most ``largest_block``, and the rows used last are cached
+within the same limit. Features in place of a kernel keep it, too, and what cannot keep it is refused by
+``require_memory`` before it is computed. A fit may hold a few matrices of that size at a time. Whatever the limit,
+matrices of the size of a block of ``MIN_BLOCK`` samples, and those of the 1,000 samples that show a bandwidth or
+whether a kernel is definite, are allowed: some 24 MB.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
 FLOAT64_SAMPLES = 4096  # kernel matrices up to 128 MiB are of float64
 MEMORY_LIMIT = 4 * 2**30
+MIN_BLOCK = 512  # samples whose kernel matrix is held whatever the limit
 
 Value = TypeVar("Value")
 
@@ -87,6 +93,29 @@ def memory_limit() -> int:
             raise ValueError(f"SEMISVM_MEMORY={given!r} is not allowed; it takes a number of bytes, as 4e9, or inf.")
         return int(limit) if limit < sys.maxsize else sys.maxsize
     return min(MEMORY_LIMIT, _available_memory() // 2)
+
+
+def require_memory(n_bytes: int, what: str, advice: str) -> None:
+    """Refuse what takes more bytes than the memory limit, before it is allocated; ``advice`` is what to do instead."""
+    limit = memory_limit()
+    if n_bytes > limit:
+        raise MemoryError(
+            f"{what} takes {format_bytes(n_bytes)} and the limit is {format_bytes(limit)}. {advice} or raise "
+            "SEMISVM_MEMORY."
+        )
+
+
+def largest_block(itemsize: int) -> int:
+    """Number of samples whose kernel matrix takes the memory limit, or ``MIN_BLOCK`` if that is more."""
+    return max(math.isqrt(memory_limit() // itemsize), MIN_BLOCK)
+
+
+def format_bytes(n_bytes: int) -> str:
+    """A size in the largest unit of which it has one."""
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"
 
 
 def _available_memory() -> int:

@@ -203,6 +203,18 @@ class DesignMatrix:
         """The largest norm of a sample."""
         return float(np.sqrt(self.squared_norms().max(initial=0.0)))
 
+    @cached_property
+    def unit(self) -> float:
+        """The power of two nearest to the root mean square of the norms of the samples; 1 if all are zero."""
+        values = self.X.data if self.sparse else self.X
+        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+        if not largest:
+            return 1.0
+        values = values if 1e-15 < largest < 1e15 else values / largest  # squares of others leave single precision
+        factor = 1.0 if 1e-15 < largest < 1e15 else largest
+        root = factor * np.sqrt(float(np.vdot(values, values)) / self.n)
+        return float(np.exp2(np.round(np.log2(root))))
+
     @property
     def _csr(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.X.data, self.X.indices, self.X.indptr

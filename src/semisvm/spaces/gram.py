@@ -10,13 +10,14 @@ from scipy import sparse
 
 from .._threads import TILE, n_available_threads, run_in_threads, single_blas_thread, tiles
 from . import kernels
-from .base import FLOAT64_SAMPLES, Memo, memory_limit
+from .base import FLOAT64_SAMPLES, Memo, memory_limit, require_memory
 from .kernel_rows import RowCache, add_rows, submatrix
 from .kernels import Kernel, Samples
 
 SMALL = 4_000_000  # multiplications that are done before a second thread has started
 N_PROBED = 1000  # samples whose block shows whether a kernel that a user gives is positive definite
 N_PRODUCTS = 30  # products with the matrix of more samples, for the same
+EXHAUSTED = 1e-12  # of a vector: what is left of it outside of a Krylov space is rounding error
 DENSE_SHARE = 0.05  # a sparse X with this share of entries is multiplied faster as a dense one
 
 
@@ -75,12 +76,8 @@ class Gram(Memo):
     def compute(self) -> np.ndarray:
         """The whole matrix, computed at the first call."""
         if self._K is None:
-            if not self.fits_memory:
-                raise MemoryError(
-                    f"the kernel matrix of {self.n:,} samples takes {self.n_bytes / 2**30:.1f} GiB and the limit is "
-                    f"{memory_limit() / 2**30:.1f} GiB; this method needs it whole. Use fewer samples or raise "
-                    "SEMISVM_MEMORY."
-                )
+            what = f"the kernel matrix of {self.n:,} samples, which this method needs whole,"
+            require_memory(self.n_bytes, what, "Use fewer samples")
             self._K = self._symmetric(self.samples)
         return self._K
 
@@ -202,12 +199,13 @@ def has_negative_curvature(K: np.ndarray, sum_zero: bool = False) -> bool:
     basis, image = np.zeros((N_PRODUCTS, n)), np.zeros((N_PRODUCTS, n))
     vector = np.random.default_rng(0).standard_normal(n)
     for k in range(N_PRODUCTS):
-        if sum_zero:
-            vector -= vector.mean()
+        size = np.linalg.norm(vector)
         for _ in range(2):  # once more, so that rounding leaves the basis orthogonal
+            if sum_zero:
+                vector -= vector.mean()
             vector -= basis[:k].T @ (basis[:k] @ vector)
         length = np.linalg.norm(vector)
-        if length == 0.0:
+        if length <= EXHAUSTED * size:
             break
         basis[k] = vector / length
         image[k] = vector = K @ basis[k]

@@ -33,7 +33,7 @@ import numpy as np
 from scipy import sparse
 
 ROUNDING = 8.0  # a squared distance below this many rounding errors of its terms is zero
-MAGNIFIED = 1e-6  # where gamma times such an error is larger, equal samples would differ
+MAGNIFIED = 1e-6  # of a squared width of the kernel: where such an error is larger, equal samples would differ
 
 
 class Kernel(NamedTuple):
@@ -103,9 +103,14 @@ def _inverse_root(T: np.ndarray, kernel: Kernel) -> None:
     np.reciprocal(T, out=T)
 
 
+def _kmod_width(kernel: Kernel) -> float:
+    """sigma^2: the squared distance at which the kernel has changed much."""
+    return kernel.gamma if kernel.sigma is None else kernel.sigma**2
+
+
 def _kmod(T: np.ndarray, kernel: Kernel) -> None:
     """expm1(u)/expm1(top), u = gamma/(r^2 + sigma^2) and top its largest, written so that nothing overflows."""
-    width = kernel.gamma if kernel.sigma is None else kernel.sigma**2
+    width = _kmod_width(kernel)
     top = kernel.gamma / width
     T += width
     np.divide(kernel.gamma, T, out=T)
@@ -226,7 +231,8 @@ def evaluate(kernel: Kernel, A: Samples, B: Samples) -> np.ndarray:
         np.maximum(T, 0.0, out=T)
         noise = ROUNDING * np.finfo(T.dtype).eps
         largest = noise * (A.squared_norms.max(initial=0.0) + B.squared_norms.max(initial=0.0))
-        if form.argument == "distance" or kernel.gamma * largest > MAGNIFIED:  # the root magnifies an error, too
+        width = _kmod_width(kernel) if kernel.name == "kmod" else 1.0 / kernel.gamma
+        if form.argument == "distance" or largest > MAGNIFIED * width:  # the root magnifies an error, too
             T[(noise * A.squared_norms)[:, None] + noise * B.squared_norms >= T] = 0.0
         if form.argument == "distance":
             np.sqrt(T, out=T)

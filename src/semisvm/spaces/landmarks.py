@@ -48,19 +48,23 @@ def choose_landmarks(
     rng : Generator
         For the draws.
     """
-    if method == "labeled":
-        candidates = np.arange(gram.n) if labeled is None else np.flatnonzero(labeled)
-        if m is None or m >= len(candidates):
-            return candidates
+    m = n_landmarks(gram, method, m, labeled)
+    candidates = np.arange(gram.n) if labeled is None or method != "labeled" else np.flatnonzero(labeled)
+    if m == len(candidates):
+        return candidates
+    if method in ("labeled", "random"):
         return np.sort(rng.choice(candidates, m, replace=False))
-    m = min(m or N_COMPONENTS, gram.n)
-    if m == gram.n:
-        return np.arange(gram.n)
-    if method == "random":
-        return np.sort(rng.choice(gram.n, m, replace=False))
     pool = np.arange(gram.n) if gram.n <= POOL * m else np.sort(rng.choice(gram.n, POOL * m, replace=False))
     draw = {"kmeans++": _kmeans_plus_plus, "leverage": _leverage}[method]
     return np.sort(pool[draw(gram, pool, m, rng)])
+
+
+def n_landmarks(gram: Gram, method: str, m: int | None, labeled: np.ndarray | None) -> int:
+    """How many landmarks ``choose_landmarks`` returns."""
+    if method == "labeled":
+        n_candidates = gram.n if labeled is None else int(np.count_nonzero(labeled))
+        return min(m or n_candidates, n_candidates)
+    return min(m or N_COMPONENTS, gram.n)
 
 
 def _kmeans_plus_plus(gram: Gram, pool: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:

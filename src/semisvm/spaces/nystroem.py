@@ -19,10 +19,11 @@ from scipy import linalg
 
 from .._threads import run_in_threads, single_blas_thread, tiles
 from . import kernels
+from .base import largest_block, require_memory
 from .features import MappedFeatures
 from .gram import Gram
 from .kernels import Kernel
-from .landmarks import choose_landmarks
+from .landmarks import choose_landmarks, n_landmarks
 
 NEGLIGIBLE = 1e-13  # eigenvalues below this share of the largest, times their number, are rounding error
 
@@ -55,16 +56,25 @@ def nystroem(
     check_definite(kernel)
     gram = Gram(kernel, X, float64=True)
     if isinstance(landmarks, str):
+        _check_memory(gram.n, n_landmarks(gram, landmarks, n_components, labeled))
         support = choose_landmarks(gram, landmarks, n_components, labeled, np.random.default_rng(rng))
         T = _inverse_root(gram.block(support))
         Z = _map(gram.n, lambda part: gram.cross_block(part, support), T)
         return MappedFeatures(Z, support, None if gram.precomputed else X[support], T)
     if gram.precomputed:
         raise ValueError("landmarks were given as samples and a precomputed kernel has none; pass a name.")
+    _check_memory(gram.n, landmarks.shape[0])
     given = kernels.prepare(kernel, landmarks if gram.center is None else landmarks - gram.center, gram.dtype)
     T = _inverse_root(kernels.evaluate(kernel, given, given))
     Z = _map(gram.n, lambda part: kernels.evaluate(kernel, gram.samples.take(part), given), T)
     return MappedFeatures(Z, None, landmarks, T)
+
+
+def _check_memory(n: int, m: int) -> None:
+    """Refuse more features than the memory rule allows."""
+    what = f"a Nystroem approximation of {n:,} samples by {m:,} landmarks"
+    if n * m > largest_block(8) ** 2:
+        require_memory(8 * n * m, what, "Use a smaller n_components")
 
 
 def check_definite(kernel: Kernel) -> None:

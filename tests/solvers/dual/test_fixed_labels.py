@@ -43,16 +43,18 @@ def trained(problem, y, cost=None, tol=1e-9, **options):
 
 
 @pytest.mark.parametrize("space", ["rbf", "features"])
-@pytest.mark.parametrize("is_computed", [False, True])
-def test_restricted_problem_has_the_kernel_values_of_its_samples(space, is_computed, monkeypatch):
+@pytest.mark.parametrize("is_computed, memory", [(True, None), (False, "200"), (False, "100")])
+def test_restricted_problem_has_the_kernel_values_of_its_samples(space, is_computed, memory, monkeypatch):
+    """Of 5 samples, 200 bytes, which are held if the limit allows."""
     problem = random_problem(2, 10, weighted=True, space=space, balance=Count(0.3), intercept=False)
     K = random_problem(2, 10, weighted=True, space=space).space.gram().compute()
     if not is_computed:
-        monkeypatch.setenv("SEMISVM_MEMORY", "100")  # too little for the whole matrix
+        monkeypatch.setenv("SEMISVM_MEMORY", memory)  # too little for the whole matrix
     samples = np.array([7, 2, 11, 0, 5])
     part = restrict(problem, samples)
     assert problem.space.gram().is_computed == is_computed
-    np.testing.assert_allclose(part.space.gram().compute(), K[np.ix_(samples, samples)], atol=1e-12)
+    assert part.space.gram().is_computed == (memory != "100")
+    np.testing.assert_allclose(part.space.gram().block(np.arange(5)), K[np.ix_(samples, samples)], atol=1e-12)
     for name in ("signs", "cost", "weights"):
         np.testing.assert_array_equal(getattr(part, name), getattr(problem, name)[samples])
     for name in ("labeled", "unlabeled", "balance", "intercept", "norm"):

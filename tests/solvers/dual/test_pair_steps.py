@@ -1,5 +1,6 @@
 """The compiled loops of SMO against brute force and against themselves in Python."""
 
+import numba
 import numpy as np
 import pytest
 
@@ -57,6 +58,7 @@ CALLS = {
 }
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 @pytest.mark.parametrize("name", CALLS)
 def test_compiled_loops_equal_python(name):
     compiled, plain = State(), State()
@@ -145,3 +147,21 @@ def test_points_that_cannot_move_have_converged():
     assert pair_steps.box_and_sum(state.a, state.lower, state.upper) == (True, N + K_VIRTUAL, N + K_VIRTUAL)
     state.a[5] = 1.1
     assert not pair_steps.box_and_sum(state.a, state.lower, state.upper)[0]
+
+
+def test_no_violator_is_found_where_nothing_can_go_up():
+    state = State(4)
+    up = np.full(N + K_VIRTUAL, -np.inf)
+    assert pair_steps.find_violator(state.f, up) == (-1, -np.inf)
+    found = pair_steps.add_and_find_violator(state.K[3], state.K[5], state.V[:, 3], state.V[:, 5], 0.1, state.f, up)
+    assert found == (-1, -np.inf)
+
+
+def test_summary_counts_coordinates_strictly_inside_a_linear_piece():
+    state = State(5)
+    top, bottom, mean, count = pair_steps.summarize(state.a, state.f, *state.pieces)
+    inside = (state.lower < state.a) & (state.a < state.upper) & (state.a != state.kink)
+    assert count == np.count_nonzero(inside) < N
+    assert mean == pytest.approx((state.up - state.f)[inside].mean())
+    assert top == (state.up - state.f).max()
+    assert bottom == (state.down - state.f).min()

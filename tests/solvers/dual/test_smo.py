@@ -1,6 +1,7 @@
 """SMO against libsvm and an interior-point method, on every path of memory, and however it ends."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,8 @@ from sklearn.svm import SVC
 
 from factories import dense_samples, random_problem
 from references import linear_svm, maximize_dual
-from semisvm.losses import SquaredHinge
-from semisvm.problem import objective
+from semisvm.losses import Hinge, SquaredHinge
+from semisvm.problem import Problem, objective
 from semisvm.solvers.base import StoppingRule
 from semisvm.solvers.dual import SMO, iterate, smo, solve_dual
 from semisvm.solvers.dual.dual_problem import Dual, build_dual
@@ -161,6 +162,18 @@ def test_little_memory_gives_the_solution_of_the_whole_matrix(kernel, whole_matr
     np.testing.assert_allclose(point.f, problem.space.compute() @ point.a, atol=1e-8)
 
 
+def test_blocks_keep_the_memory_limit(monkeypatch):
+    """900 samples that can all move, and memory for 550 of them."""
+    best = solve_dual(build_dual(svm_problem(n=900)), tol=1e-4)
+    monkeypatch.setenv("SEMISVM_MEMORY", str(8 * 550**2))
+    block, sizes = Gram.block, []
+    monkeypatch.setattr(Gram, "block", lambda gram, index: sizes.append(len(index)) or block(gram, index))
+    dual = build_dual(svm_problem(n=900))
+    point = solve_dual(dual, tol=1e-4)
+    assert max(sizes) == 550
+    assert dual_value(dual, point.a) == pytest.approx(dual_value(dual, best.a), rel=1e-6)
+
+
 @pytest.mark.parametrize("n_rows", [2, 3, 5])
 def test_cache_of_very_few_rows_is_enough(n_rows, monkeypatch):
     best = solve_dual(build_dual(svm_problem(C=10.0)), tol=1e-6)
@@ -183,6 +196,7 @@ def test_shrinking_does_not_change_the_solution(monkeypatch):
     monkeypatch.setattr(smo, "SHRINK", 0.0)
     without = SMO(tol=1e-5).solve(svm_problem(n=1200, C=3.0))
     assert with_shrinking.objective == pytest.approx(without.objective, rel=1e-7)
+    assert with_shrinking.n_iter < 1.2 * without.n_iter  # what is left out by mistake has to come back
     assert with_shrinking.certificate.value <= 1e-5
 
 
@@ -299,3 +313,52 @@ def test_joint_steps_that_rounding_spoils_are_taken_back():
     assert found.status != "converged"
     assert found.objective < far.cost.sum() * 2.0
     assert found.n_iter < 1_000_000
+
+
+# ---- which samples and rows are worked on, and the intercept where none decides ----
+
+
+def test_intercept_without_a_free_multiplier_is_in_the_middle_of_its_interval():
+    """x = 2 and -1 at their bounds of 0.1: f = 0.3 x, so that every b of [-0.7, 0.4] is optimal."""
+    X, signs = np.array([[2.0], [-1.0]]), np.array([1.0, -1.0])
+    problem = Problem(Gram(Kernel("linear"), X), signs, np.full(2, 0.1), Hinge())
+    point = solve_dual(build_dual(problem))
+    np.testing.assert_allclose(point.a, [0.1, -0.1])
+    assert point.b == pytest.approx(-0.15)
+    assert point.violation == 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_active_set_holds_the_worst_pair_however_many_samples_are_free(seed):
+    dual = random_dual(seed, n=120)
+    point = iterate.Iterate(dual, solve_dual(dual, tol=0.01, polish=False).a)
+    (top, bottom), (up, down) = point.extremes(), point.slopes()
+    limit = len(point.free()) // 2
+    active = smo._active_set(point, top, bottom, limit)
+    assert len(active) == limit > 4
+    assert {int((up - point.f).argmax()), int((down - point.f).argmin())} <= set(active.tolist())
+
+
+@pytest.mark.parametrize(("capacity", "n_rows"), [(100, 9), (9, 3), (2, 1)])
+def test_rows_are_fetched_for_the_worst_violators_without_one_up_to_half_of_the_cache(capacity, n_rows, monkeypatch):
+    monkeypatch.setattr(smo, "N_FETCHED", 10)
+    slot = np.full(40, -1)
+    slot[[3, 7, 20]] = 0, 1, 2
+    above, below = np.arange(40.0), np.arange(40.0) + 50.0  # the last samples want to go up, the first ones down
+    rows = smo._rows_to_fetch(30, above, below, SimpleNamespace(slot=slot, capacity=capacity))
+    half = (n_rows - 1) // 2
+    expected = {30, *range(40 - half, 40), *[sample for sample in range(10) if slot[sample] < 0][:half]}
+    assert rows.tolist() == sorted(expected)
+
+
+def test_blocks_with_virtual_samples_shrink_to_real_ones(monkeypatch):
+    monkeypatch.setattr(smo, "PERIOD", 50)
+    sizes, submatrix = [], smo.submatrix
+    monkeypatch.setattr(
+        smo, "submatrix", lambda K, rows, columns: sizes.append(len(rows)) or submatrix(K, rows, columns)
+    )
+    shrunk = SMO(tol=1e-6).solve(svm_problem(n=200, C=0.3, intercept="regularized"))
+    assert min(sizes) < 140
+    monkeypatch.setattr(smo, "SHRINK", 0.0)
+    whole = SMO(tol=1e-6).solve(svm_problem(n=200, C=0.3, intercept="regularized"))
+    assert shrunk.objective == pytest.approx(whole.objective, rel=1e-9)

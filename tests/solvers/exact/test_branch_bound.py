@@ -235,12 +235,18 @@ def test_interrupt_of_pair_switching_after_a_dive_ends_the_search(monkeypatch):
     assert_gap_is_true(problem, solution, smallest_objective(problem))
 
 
-def test_without_memory_the_labels_of_pair_switching_have_the_bound_of_the_labeled_samples(monkeypatch):
-    monkeypatch.setattr(branch_bound, "memory_limit", lambda: 100)
+def test_search_beyond_the_memory_limit_is_refused(monkeypatch):
+    monkeypatch.setenv("SEMISVM_MEMORY", "100")
+    with pytest.raises(MemoryError, match=r"^branch and bound over \d+ samples.* KiB and the limit is 100 bytes\."):
+        BranchBound().solve(search_problem(3))
+
+
+def test_without_time_the_labels_of_pair_switching_have_the_bound_of_the_labeled_samples(monkeypatch):
+    monkeypatch.setattr(base.StoppingRule, "has_time_for", lambda *_: False)
     for intercept in INTERCEPTS:
         problem = search_problem(3, balance=Count(0.4), intercept=intercept)
         solution = BranchBound().solve(problem)
-        assert solution.status == "max_iter"
+        assert solution.status == "max_time"
         assert_gap_is_true(problem, solution, smallest_objective(problem))
         switched = PairSwitching(branch_bound.SWITCHING_TOL).solve(problem)
         assert solution.objective == pytest.approx(switched.objective, rel=1e-6)

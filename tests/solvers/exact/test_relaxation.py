@@ -196,7 +196,7 @@ def test_a_free_intercept_is_refused():
 
 
 def test_too_many_samples_are_refused(monkeypatch):
-    monkeypatch.setattr(relaxation, "memory_limit", lambda: 1000)
+    monkeypatch.setenv("SEMISVM_MEMORY", "1000")
     with pytest.raises(MemoryError, match=r"12 samples .*SEMISVM_MEMORY"):
         LowRankRelaxation().solve(hinge_search_problem(0))
 

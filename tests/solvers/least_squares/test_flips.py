@@ -2,6 +2,7 @@
 
 import itertools
 
+import numba
 import numpy as np
 import pytest
 
@@ -56,6 +57,7 @@ def arguments_of(loop):
     }[loop]
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 @pytest.mark.parametrize("loop", LOOPS)
 def test_compiled_loops_do_the_same_in_python(loop):
     function = getattr(flips, loop)
@@ -104,3 +106,9 @@ def test_enumeration_finds_the_best_of_all_labels(band):
         found = flips.enumerate_labels(S, y.copy(), S @ y, weights, weights @ (y > 0), *band)
         expected = min(smallest, 0.5 * y @ S @ y)  # the start is kept unless there is a better one
         assert 0.5 * found @ S @ found == pytest.approx(expected)
+
+
+def test_enumeration_keeps_the_start_where_no_labels_are_better():
+    y = random_labels(5)
+    found = flips.enumerate_labels(np.eye(5), y.copy(), y.copy(), np.ones(5), (y > 0).sum(), -np.inf, np.inf)
+    np.testing.assert_array_equal(found, y)

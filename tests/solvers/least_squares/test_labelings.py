@@ -222,7 +222,8 @@ def test_all_pairs_are_tried_where_candidates_are_few(monkeypatch):
     monkeypatch.setattr(module, "N_CANDIDATES", 2)
     complete, candidates_only = (make_labelings("dense", None, middle_band(UNEVEN), UNEVEN) for _ in range(2))
     for r in range(6):
-        complete.swap(r)
+        before = complete.Y[r].copy()
+        assert 2 * complete.swap(r) >= np.count_nonzero(complete.Y[r] != before) > 0
         assert swap_gains(complete, r).max() <= 1e-9
     assert_consistent(complete)
     monkeypatch.setattr(module, "ALL_PAIRS", 0)
@@ -252,3 +253,22 @@ def test_labelings_that_differ_by_rounding_alone_do_not_change(kind):
     for r in range(6):
         assert labelings.descend(r) == labelings.swap(r) == labelings.flip_largest_error(r) == 0
         assert labelings.flip_gain(r) == labelings.swap_gain(r) == 0
+
+
+@both_kinds
+def test_largest_error_needs_both_classes_where_the_balance_allows_a_swap_alone(kind):
+    for sign in (1.0, -1.0):
+        labelings = make_labelings(kind, np.full((1, U), sign), (U, U) if sign > 0 else (0, 0))
+        assert labelings.flip_largest_error(0) == 0
+        np.testing.assert_array_equal(labelings.Y, sign)
+
+
+def test_largest_error_of_zero_is_no_error():
+    labelings = make_labelings("dense", band=(15.0, 15.0))  # swaps alone
+    y = labelings.Y[0]
+    first, second = np.flatnonzero(y > 0)[0], np.flatnonzero(y < 0)[0]
+    labelings.A[0] = -y
+    labelings.A[0, [first, second]] = 0.0, -100.0  # the swap would gain
+    assert labelings.flip_largest_error(0) == 0
+    labelings.A[0, first] = 1e-9
+    assert labelings.flip_largest_error(0) == 1

@@ -128,13 +128,13 @@ def test_probabilities_keep_their_mean_while_the_temperature_decreases(balance, 
 
 
 def test_best_labels_on_the_way_are_kept(record_search):
-    problem = primal_problem(18, 22, n_labeled=4, balance=Count(0.3))
-    solution, solves = record_search(Annealing(), problem)
-    soft = solves[:-2]
+    problem = primal_problem(75, 28, n_labeled=2, balance=Count(0.3), C_unlabeled=0.05)
+    _, solves = record_search(Annealing(), problem)
+    soft, hard = ([solve for solve in solves if (solve.level > 0.0) == is_soft] for is_soft in (True, False))
     best = min(soft, key=lambda solve: solve.value_at(labels_at(solve)))
     assert best.value_at(labels_at(best)) < soft[-1].value_at(labels_at(soft[-1]))
-    assert (labels_at(soft[-1]) != solution.labels).any()  # those of the last soft labels are not the best
-    np.testing.assert_array_equal(solution.labels, labels_at(best))
+    assert (labels_at(soft[-1]) != labels_at(best)).any()  # those of the last soft labels are not the best
+    np.testing.assert_array_equal(hard[0].costs.positive, problem.cost * (labels_at(best) == 1.0))
 
 
 def test_search_that_is_stopped_returns_the_best_point_and_not_the_last():

@@ -124,7 +124,7 @@ def test_path_keeps_the_mean_and_ends_at_a_stationary_point_of_the_last_level(ba
     problem = make_problem(balance, intercept=intercept)
     solution = Continuation(1e-6).solve(problem)
     operator, last = PrimalOperator(problem), Continuation().levels(problem)[-1][1]
-    theta = np.append(solution.coef, solution.intercept) if operator.has_b else solution.coef
+    theta = np.append(solution.coef, solution.intercept / operator.unit) if operator.has_b else solution.coef
 
     def value(theta):
         return operator.half_norm2(theta) + last.value(scores(operator, theta))

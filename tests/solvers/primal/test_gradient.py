@@ -36,7 +36,7 @@ def test_path_keeps_the_mean_and_ends_at_a_stationary_point_of_the_objective(bal
     problem = primal_problem(0, losses="gaussian", balance=balance, intercept=intercept, space=space)
     solution = GradientPath(1e-6).solve(problem)
     operator = PrimalOperator(problem)
-    theta = np.append(solution.coef, solution.intercept) if operator.has_b else solution.coef
+    theta = np.append(solution.coef, solution.intercept / operator.unit) if operator.has_b else solution.coef
 
     def value(theta):
         return objective(problem, *operator.split(theta))

@@ -167,7 +167,7 @@ def test_every_step_is_the_best_along_its_direction(monkeypatch):
         costs, points = HingeCosts(100.0 * (problem.signs > 0), 100.0 * (problem.signs < 0)), []
         for n_steps in range(8):
             monkeypatch.setattr(newton, "MAX_NEWTON_STEPS", n_steps)
-            points.append(solve(problem, costs, 1e-12)[0].theta)
+            points.append(np.append(*solve(problem, costs, 1e-12)[1:]))
         for now, then in pairwise(points):
             along = [now + t * (then - now) for t in longer_and_shorter]
             values = [squared_hinge_value(dense_samples(problem), *costs, point[:-1], point[-1]) for point in along]

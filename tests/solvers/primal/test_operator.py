@@ -19,7 +19,8 @@ def explicit(problem):
         return X - mean, np.eye(d) + (np.outer(mean, mean) if problem.intercept == "regularized" else 0.0)
     if problem.intercept is False:
         return X, np.eye(d)
-    return np.c_[X, np.ones(n)], np.diag(np.r_[np.ones(d), float(problem.intercept == "regularized")])
+    unit = problem.space.design.unit
+    return np.c_[X, np.full(n, unit)], np.diag(np.r_[np.ones(d), unit**2 * (problem.intercept == "regularized")])
 
 
 @every_mode

@@ -27,7 +27,7 @@ def test_solve_and_norm_are_those_of_the_matrix(balance, intercept, space, limit
     matrix = (A[chosen].T * h[chosen]) @ A[chosen]
     diagonal = 1.0 + (X**2).T @ np.where(chosen, 0.0, h)
     if operator.has_b:
-        diagonal = np.append(diagonal, h[~chosen].sum() + (intercept == "regularized"))
+        diagonal = np.append(diagonal, operator.unit**2 * (h[~chosen].sum() + (intercept == "regularized")))
     matrix += np.diag(diagonal)
     v = rng.standard_normal(operator.size)
     np.testing.assert_allclose(matrix @ M.solve(v), v, atol=1e-10)
@@ -38,7 +38,7 @@ def test_intercept_has_some_weight_where_all_curvature_is_labeled():
     problem = primal_problem(0, 0, n_labeled=12)
     operator, h = PrimalOperator(problem), np.ones(12)
     M = run_coroutine(operator, build_woodbury(operator, h, problem.is_labeled))
-    B = np.c_[dense_samples(problem), np.ones(12)]
-    matrix = B.T @ B + np.diag([1.0, 1.0, 1.0, 1.0, 1e-3 * 12])
+    B = np.c_[dense_samples(problem), np.full(12, operator.unit)]
+    matrix = B.T @ B + np.diag([1.0, 1.0, 1.0, 1.0, 1e-3 * 12 * operator.unit**2])
     v = np.random.default_rng(0).standard_normal(5)
     np.testing.assert_allclose(matrix @ M.solve(v), v, atol=1e-10)

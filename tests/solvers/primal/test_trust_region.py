@@ -60,7 +60,7 @@ def test_minimizer_of_a_nonconvex_objective_is_a_local_minimum():
         start = 0.3 * np.random.default_rng(seed).standard_normal(setting.operator.size)
         found = setting.minimize(start)
         assert found.violation <= 1e-10
-        A = np.c_[dense_samples(setting.problem), np.ones(40)]
+        A = np.c_[dense_samples(setting.problem), np.full(40, setting.operator.unit)]
         N = np.diag(np.r_[np.ones(A.shape[1] - 1), 0.0])
 
         def smallest_curvature(theta, setting=setting, A=A, N=N):

@@ -17,7 +17,7 @@ from ... import losses
 from ...balance import labels_in_band, positive_band
 from ...problem import Problem, objective, violation
 from ...solution import Certificate, Solution
-from ...spaces import Gram, Kernel, submatrix
+from ...spaces import Gram, Kernel, memory_limit, submatrix
 from ..base import Callback, StoppingRule
 from .dual_problem import Dual, DualPoint, build_dual, primal_values, solution_from_dual
 from .smo import MAX_PAIR_STEPS, SMO, solve_dual
@@ -31,9 +31,12 @@ def kernel_block(problem: Problem, samples: np.ndarray) -> np.ndarray:
 
 
 def restrict(problem: Problem, samples: np.ndarray) -> Problem:
-    """The problem of some samples, on their block of the kernel matrix."""
-    weights = None if problem.weights is None else problem.weights[samples]
-    space = Gram(Kernel("precomputed"), kernel_block(problem, samples))
+    """The problem of some samples, on their block of the kernel matrix, which is held if the memory rule allows."""
+    weights, gram = None if problem.weights is None else problem.weights[samples], problem.space.gram()
+    if gram.is_computed or 8 * len(samples) ** 2 <= memory_limit():
+        space = Gram(Kernel("precomputed"), kernel_block(problem, samples))
+    else:
+        space = Gram(gram.kernel, gram.X[samples], gram.dtype == np.float64)
     return replace(problem, space=space, signs=problem.signs[samples], cost=problem.cost[samples], weights=weights)
 
 

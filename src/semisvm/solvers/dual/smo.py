@@ -22,7 +22,7 @@ import numpy as np
 from ...losses import Hinge, SquaredHinge
 from ...problem import Problem
 from ...solution import Solution
-from ...spaces import RowCache, submatrix
+from ...spaces import RowCache, largest_block, submatrix
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .dual_problem import Dual, DualPoint, build_dual, solution_from_dual
 from .iterate import Iterate, join
@@ -30,8 +30,8 @@ from .joint_steps import joint_steps, solve_free
 from .pair_steps import pair_steps, set_all_slopes, summarize
 from .stagnation import Patience, Stagnation
 
-BLOCK_SIZE = 4096  # the block of the samples that can move is computed whole up to this many
-FIRST_ACTIVE = 8192  # samples of the first active set
+BLOCK_SIZE = 4096  # the block of the samples that can move is computed whole up to this many, within the memory rule
+FIRST_ACTIVE = 8192  # samples of the first active set, within the memory rule like those of later ones
 MAX_ACTIVE = 16384  # samples of a later one: 1 GiB of float32
 N_FETCHED = 128  # kernel rows computed at once where one is missing
 MAX_PAIR_STEPS = 10_000_000
@@ -93,7 +93,8 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
     movable = np.flatnonzero(iterate.dual.lower < iterate.dual.upper)
     if len(movable) > SHRINK * gram.n:
         movable = np.arange(gram.n)
-    on_block = gram.is_computed or (whole_matrix and gram.fits_memory) or len(movable) <= BLOCK_SIZE
+    largest = largest_block(gram.dtype.itemsize)
+    on_block = gram.is_computed or (whole_matrix and gram.fits_memory) or len(movable) <= min(BLOCK_SIZE, largest)
     cache = None if whole_matrix or gram.is_computed else gram.row_cache()  # from here on ``product`` uses it as well
     last, rounds = np.inf, Patience(MAX_ROUNDS)
     while True:
@@ -103,9 +104,9 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
         if not stop.running:
             return
         if on_block:
-            K = gram.compute() if len(movable) == gram.n and gram.fits_memory else gram.block(movable)
+            whole = len(movable) == gram.n and gram.fits_memory
             many = stop.n_iter + max(MANY, 20 * len(movable))
-            _steps_on_block(iterate, K, movable, tol, stop, many)
+            _steps_on_block(iterate, gram.compute() if whole else gram.block(movable), movable, tol, stop, many)
             if stop.running and stop.n_iter >= many:
                 joint_steps(iterate)
                 if rounds.is_over(np.subtract(*iterate.extremes())):
@@ -113,7 +114,8 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
         elif cache is not None:
             _steps_on_cache(iterate, cache, tol, stop)
         else:
-            active = _active_set(iterate, top, bottom, FIRST_ACTIVE if last == np.inf else MAX_ACTIVE)
+            limit = min(FIRST_ACTIVE if last == np.inf else MAX_ACTIVE, largest)
+            active = _active_set(iterate, top, bottom, limit)
             goal = max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
             last = top - bottom
             _steps_on_block(iterate, gram.block(active), active, goal, stop)

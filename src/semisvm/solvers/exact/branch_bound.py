@@ -27,7 +27,7 @@ from ...balance import Count, Free, positive_band
 from ...losses import SquaredHinge, SymmetricSquaredHinge
 from ...problem import Problem
 from ...solution import Solution, with_gap
-from ...spaces import memory_limit
+from ...spaces import require_memory
 from ..base import Accepts, Callback, Solver, StoppingRule, without_false_bound
 from ..dual import PairSwitching, Trainer, evaluate, kernel_block, solve_supervised
 from . import active_set
@@ -85,13 +85,12 @@ class BranchBound(Solver):
 
     def _search(self, problem: Problem, start: Solution | None, rng: Any, stop: StoppingRule) -> tuple[Solution, float]:
         """The best labels found, and a lower bound."""
+        n, what = _order(problem), "branch and bound over {:,} samples, three matrices of that size,"
+        require_memory(3 * 8 * n**2, what.format(n), "Pass fewer unlabeled samples")  # the kernel values, M and S
         first = PairSwitching(SWITCHING_TOL, max_time=stop.time_left).solve(problem, start)
-        n_bytes = 3 * 8 * problem.space.gram().n ** 2  # of the kernel values, M and S
         search: _TreeSearch | None = None
         if first.ended_early:
             stop.end(first.status)
-        elif n_bytes > memory_limit():
-            stop.end("max_iter")
         elif not stop.has_time_for(len(problem.labeled_samples) * _order(problem) ** 2):  # the first bound
             stop.end("max_time")
         with stop:

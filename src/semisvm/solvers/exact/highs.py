@@ -41,7 +41,7 @@ def solve_with_highs(program: IntegerProgram, tol: float, max_nodes: int, stop: 
     if stop.time_left is not None:
         options["time_limit"] = stop.time_left
     result = run_interruptible(lambda: milp(**arguments, options=options))
-    n_nodes, status = int(result.mip_node_count or 0), _status(result, max_nodes)
+    n_nodes, status = int(result.mip_node_count or 0), _status(result, max_nodes, stop)
     has_bound = status != "stalled" and result.mip_dual_bound is not None
     bound = result.mip_dual_bound / factor if has_bound else -np.inf
     labels = None
@@ -50,13 +50,14 @@ def solve_with_highs(program: IntegerProgram, tol: float, max_nodes: int, stop: 
     return IntegerResult(labels, bound, n_nodes, status)
 
 
-def _status(result: Any, max_nodes: int) -> str:
+def _status(result: Any, max_nodes: int, stop: StoppingRule) -> str:
     """Why HiGHS ended; "stalled" where it failed, as with an infeasible program, which proves nothing here."""
     if result.status == OPTIMAL:
         return "converged"
     if result.status in (LIMIT, OTHER) and (result.mip_node_count or 0) >= max_nodes:
         return "max_iter"  # scipy has no status of its own for the limit of nodes
-    return "max_time" if result.status == LIMIT else "stalled"
+    timed_out = result.status == LIMIT or (result.status == OTHER and stop.time_is_over)  # OTHER: while it prepares
+    return "max_time" if timed_out else "stalled"
 
 
 def _milp_arguments(program: IntegerProgram, factor: float) -> dict[str, Any]:

@@ -131,7 +131,10 @@ def solve_lp(problem: Problem, losses: HingeLosses, stop: StoppingRule | None = 
                 f"without an intercept f cannot have the mean {problem.fixed_mean:g} over the unlabeled samples, whose "
                 "mean is zero; use fit_intercept=True or balance=None."
             )
-    raise ArithmeticError(f"HiGHS did not solve the linear program ({result.message}); scale X or lower C.")
+    raise ValueError(
+        f"HiGHS did not solve the linear program ({result.message.rstrip('.')}) with costs up to "
+        f"{np.abs(program['c']).max():.2g} times the size of w; scale or center X, or lower C."
+    )
 
 
 def _linprog_arguments(problem: Problem, scaled: ScaledFeatures, losses: HingeLosses) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ...balance import Count, Free, labels_in_band
 from ...losses import Hinge, SymmetricHinge
 from ...problem import Problem
 from ...solution import Solution, with_gap
-from ...spaces import memory_limit
+from ...spaces import require_memory
 from ..base import Accepts, Callback, Solver, StoppingRule, without_false_bound
 from ..dual import PairSwitching, evaluate_all_samples, solve_supervised
 from .mixing import Relaxation
@@ -136,11 +136,11 @@ def _principal_coordinates(V: np.ndarray) -> np.ndarray:
     The relaxation fixes their products only, and rounding errors of its sweeps turn them: hyperplanes that are drawn in
     these coordinates do not depend on that, and so not on the order of the samples.
     """
-    U, sizes, _ = np.linalg.svd(V[:, 1:], full_matrices=False)
-    largest = np.abs(U).argmax(axis=0)
-    coordinates = np.zeros((len(V), V.shape[1] - 1))
-    coordinates[:, : len(sizes)] = U * sizes * np.where(U[largest, np.arange(len(sizes))] < 0, -1.0, 1.0)
-    return np.column_stack([V[:, 0], coordinates])
+    _, axes = np.linalg.eigh(V[:, 1:].T @ V[:, 1:])
+    coordinates = V[:, 1:] @ axes[:, ::-1]
+    largest = np.abs(coordinates).argmax(axis=0)
+    sides = np.where(coordinates[largest, np.arange(len(axes))] < 0, -1.0, 1.0)
+    return np.column_stack([V[:, 0], sides * coordinates])
 
 
 def _round(
@@ -169,9 +169,4 @@ def _end_early(stop: StoppingRule, status: str) -> None:
 
 
 def _check_memory(n: int) -> None:
-    n_bytes = 4 * 8 * n**2
-    if n_bytes > memory_limit():
-        raise MemoryError(
-            f"the relaxation of {n:,} samples takes {n_bytes / 2**30:.1f} GiB and {memory_limit() / 2**30:.1f} GiB are "
-            "allowed; pass fewer unlabeled samples, or raise the environment variable SEMISVM_MEMORY (bytes)."
-        )
+    require_memory(4 * 8 * n**2, f"the relaxation of {n:,} samples", "Pass fewer unlabeled samples")

@@ -18,6 +18,7 @@ from ...balance import Count, Free, remaining_balance
 from ...losses import Squared, SymmetricSquared
 from ...problem import Problem
 from ...solution import Solution, gap_certificate
+from ...spaces import memory_limit
 from ..base import Accepts, Callback, Solver, StoppingRule, without_false_bound
 from .label_search import LabelSearch
 from .optimal_labels import Labeling, enumerate_all, relaxation_bound, solve_scip
@@ -105,7 +106,7 @@ class IntegerQuadratic(Solver):
 
     def _bounds(self, n: int, stop: StoppingRule) -> bool:
         """Whether to bound the objective by a relaxation of n samples: an eigenvalue, then systems of that size."""
-        return n <= MAX_BOUNDED and stop.has_time_for(n**3)
+        return n <= MAX_BOUNDED and 8 * n**2 <= memory_limit() and stop.has_time_for(n**3)
 
     def fix_confident(self, problem: Problem) -> Problem:
         """The problem with the labels of confident samples close to labeled ones, and the balance of the others."""

@@ -14,6 +14,7 @@ import threading
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from ..._threads import TILE, run_in_threads, tiles
 
@@ -82,23 +83,19 @@ class GrowingInverse:
         """
         m, s = cross.shape
         V = self.product(cross)
-        T = linalg.inv(corner - cross.T @ V)
-        T = 0.5 * (T + T.T)
-        if not m:
-            self._buffer[:s, :s] = T
-            self.size = s
-            return V, T
-        Z = np.vstack([V, -np.eye(s)])
+        T = _symmetric_inverse(corner - cross.T @ V)
         if self._n_pending and self._n_pending + s > MAX_PENDING:
-            self._add_term(*self._pending())
-            self._n_pending = 0
+            self._add_pending()
         self.size += s
-        if s > MAX_PENDING:
-            self._add_term(Z, Z @ T)
-        else:
-            new = slice(self._n_pending, self._n_pending + s)
-            self._pending_Z[: self.size, new], self._pending_ZT[: self.size, new] = Z, Z @ T
-            self._n_pending += s
+        VT, new = V @ T, slice(m, self.size)
+        if s > MAX_PENDING or not m:
+            self._buffer[:m, :m] += VT @ V.T
+            self._buffer[:m, new], self._buffer[new, :m], self._buffer[new, new] = -VT, -VT.T, T
+            return V, T
+        columns = slice(self._n_pending, self._n_pending + s)
+        self._pending_Z[: self.size, columns] = np.vstack([V, -np.eye(s)])
+        self._pending_ZT[: self.size, columns] = np.vstack([VT, -T])
+        self._n_pending += s
         return V, T
 
     def clear(self) -> None:
@@ -111,13 +108,25 @@ class GrowingInverse:
         """Z and Z T of the terms that are not yet in the buffer."""
         return self._pending_Z[: self.size, : self._n_pending], self._pending_ZT[: self.size, : self._n_pending]
 
-    def _add_term(self, Z: np.ndarray, ZT: np.ndarray) -> None:
-        """Add Z T Z' to the buffer."""
+    def _add_pending(self) -> None:
+        """Add the pending terms to the buffer."""
+        Z, ZT = self._pending()
 
         def add(rows: slice) -> None:
             self._buffer[rows, : rows.stop] += ZT[rows] @ Z[: rows.stop].T
 
         run_in_threads(add, list(tiles(self.size, TILE)))
+        self._n_pending = 0
+
+
+def _symmetric_inverse(A: np.ndarray) -> np.ndarray:
+    """The inverse of a symmetric matrix, which is mostly positive definite: not so with a free intercept in it."""
+    factor, failed = lapack.dpotrf(A, lower=1)
+    if failed or not np.isfinite(factor.diagonal()).all():
+        inverse = linalg.inv(A)
+        return 0.5 * (inverse + inverse.T)
+    lower = np.tril(lapack.dpotri(factor, lower=1)[0])
+    return lower + np.tril(lower, -1).T
 
 
 def remove_from_inverse(inverse: np.ndarray, removed: np.ndarray) -> np.ndarray:

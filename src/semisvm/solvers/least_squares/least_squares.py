@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...balance import Count, Free
 from ...losses import Squared
 from ...problem import Problem
 from ...solution import Solution
@@ -35,7 +34,7 @@ class LeastSquares(Solver):
        2006. https://doi.org/10.1109/IJCNN.2006.246634
     """
 
-    accepts: ClassVar[Accepts] = Accepts((Squared,), balances=(Free, Count), held_out=True)
+    accepts: ClassVar[Accepts] = Accepts((Squared,), held_out=True)
 
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None

@@ -19,6 +19,7 @@ from scipy import linalg
 from ..._validation import import_optional
 from ...balance import positive_band
 from ...problem import Problem
+from ...spaces import require_memory
 from ..base import StoppingRule
 from .box_qp import box_lower_bound, solve_box_qp
 from .flips import enumerate_labels
@@ -46,6 +47,7 @@ class Labeling(NamedTuple):
 
 def convex_program(system: System, y: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """P, q and a constant such that 1/2 y'Sy = 1/2 x'Px + q'x + constant for labels x = y[free], P barely convex."""
+    require_memory(8 * len(free) ** 2, f"the quadratic program over {len(free):,} labels", "Use exact=False")
     fixed = np.setdiff1d(np.arange(len(y)), free)
     P = system.form.block(free)
     P = 0.5 * (P + P.T)

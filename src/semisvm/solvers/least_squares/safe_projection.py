@@ -3,8 +3,8 @@
 For soft labels q in [-1, 1] of the unlabeled samples the objective J(v; q) of v = (w, b) is quadratic, with a Hessian A
 that does not depend on q, and smallest at v(q). The projection of the supervised solution v_s onto the convex set of
 all v(q), in the norm of A, is closer than v_s to every v(q), that of the true labels included; and J(v; q) - J(v(q); q)
-is half the squared distance, so that the objective with the true labels does not increase. The projection is a
-quadratic program over a box:
+is half the squared distance, so that the objective with the true labels does not increase. No balance is taken: the
+guarantee is over all labels. The projection is a quadratic program over a box:
 
     min over q of J(v_s; q) - 1/2 [y; q]'S[y; q]  =  1/2 q'(c - S_UU)q - q'(c f_s + S_UL y) + constant
 """
@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...balance import Count, Free
 from ...losses import Squared, SymmetricSquared
 from ...problem import Problem, objective
 from ...solution import Certificate, Solution
@@ -42,12 +41,12 @@ class SafeProjection(Solver):
     2017. https://doi.org/10.1007/s10994-017-5626-8
     """
 
-    accepts: ClassVar[Accepts] = Accepts((Squared,), (SymmetricSquared,), (Free, Count))
+    accepts: ClassVar[Accepts] = Accepts((Squared,), (SymmetricSquared,))
 
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
-        """Project; no balance is imposed, because the guarantee is over all labels."""
+        """Project."""
         stop = StoppingRule(max_time=self.max_time)
         first = solve_labeled(problem.labeled_only(), callback)
         if not len(problem.searched):

@@ -14,12 +14,13 @@ import numpy as np
 
 from ...problem import Problem, objective, objective_of_scores
 from ...solution import Certificate, Solution
-from ...spaces import Features, Gram, Space, memory_limit, submatrix
+from ...spaces import Features, Gram, Space, require_memory, submatrix
 from ..base import Callback, StoppingRule, without_false_bound
 from .dense_form import DenseForm
 from .low_rank_form import LowRankForm
 
 GRACE = 0.25  # seconds that a model of the labels found may take in any case
+ADVICE = "Use approximation='nystroem'"  # beyond the memory limit
 KKT_TOL = 1e-3  # largest residual of a solved system, in units of f
 
 
@@ -89,12 +90,8 @@ def exact_form_bytes(n: int, itemsize: int) -> int:
 
 def check_memory(n: int, itemsize: int) -> None:
     """Refuse a dense form that breaks the memory rule."""
-    needed, limit = exact_form_bytes(n, itemsize), memory_limit()
-    if needed > limit:
-        raise MemoryError(
-            f"least squares on {n:,} samples holds two matrices of that size, {needed / 2**30:.1f} GiB, and the limit "
-            f"is {limit / 2**30:.1f} GiB. Use approximation='nystroem' or raise SEMISVM_MEMORY."
-        )
+    what = f"least squares on {n:,} samples, two matrices of that size,"
+    require_memory(exact_form_bytes(n, itemsize), what, ADVICE)
 
 
 def build_dense_form(
@@ -112,12 +109,8 @@ def build_dense_form(
 
 def _build_low_rank_form(space: Features, samples: np.ndarray, cost: np.ndarray, intercept: bool | str) -> LowRankForm:
     X = space.X
-    needed, limit = 8 * len(samples) * (X.shape[1] + 1), memory_limit()
-    if needed > limit:
-        raise MemoryError(
-            f"least squares on {len(samples):,} samples of {X.shape[1]:,} features holds {needed / 2**30:.1f} GiB, and "
-            f"the limit is {limit / 2**30:.1f} GiB. Use approximation='nystroem' or raise SEMISVM_MEMORY."
-        )
+    what = f"least squares on {len(samples):,} samples of {X.shape[1]:,} features"
+    require_memory(8 * len(samples) * (X.shape[1] + 1), what, ADVICE)
     return LowRankForm(X if len(samples) == space.n else X[samples], cost, intercept)
 
 

@@ -2,7 +2,8 @@
 
 f = A theta + offset. With a mean balance the samples are centered by the mean of the unlabeled ones and the intercept
 is what the balance asks for, so that it holds for every w; X itself is not changed, a sparse one stays sparse. Without
-a balance the intercept is the last coordinate of theta, or absent.
+a balance the intercept is the last coordinate of theta, or absent. It is measured in units of the size of the samples,
+so that the coordinates of theta, and those of a gradient, are of one size whatever the scale of the samples.
 
 Products with the data are coroutines (see ``batch``).
 """
@@ -50,8 +51,8 @@ class PrimalOperator:
         Number of unknowns.
     mean, offset : array of shape (d,) or None, float
         Mean of the unlabeled samples and the mean of f there, with a mean balance.
-    has_b : bool
-        Whether the intercept is the last unknown.
+    has_b, unit : bool, float
+        Whether the intercept is the last unknown, and the unit of it.
     """
 
     def __init__(self, problem: Problem):
@@ -64,6 +65,7 @@ class PrimalOperator:
             weights, self.offset = problem.mean_weights, problem.fixed_mean
             self.mean = space.once(("mean", weights.tobytes()), lambda: self.design.adjoint(weights))
         self.has_b = self.mean is None and self.intercept is not False
+        self.unit = self.design.unit
         self.size = self.design.d + self.has_b
 
     # ---------------------------------------------------------------- without the data
@@ -77,7 +79,7 @@ class PrimalOperator:
         """w and b."""
         if self.mean is not None:
             return theta, float(self.offset - self.mean @ theta)
-        return (theta[:-1], float(theta[-1])) if self.has_b else (theta, 0.0)
+        return (theta[:-1], self.unit * float(theta[-1])) if self.has_b else (theta, 0.0)
 
     def _split_direction(self, v: np.ndarray) -> tuple[np.ndarray, float]:
         """The change of w and b along v."""
@@ -87,14 +89,14 @@ class PrimalOperator:
         """A'r from X'r and the sum of r."""
         if self.mean is not None:
             return adjoint - self.mean * total
-        return np.append(adjoint, total) if self.has_b else adjoint
+        return np.append(adjoint, self.unit * total) if self.has_b else adjoint
 
     def norm_product(self, v: np.ndarray) -> np.ndarray:
         """N v, where N is the Hessian of half the squared norm."""
         if self.mean is not None and self.intercept == "regularized":
             return v + (self.mean @ v) * self.mean
-        if self.has_b and self.intercept is True:
-            return np.append(v[:-1], 0.0)
+        if self.has_b:
+            return np.append(v[:-1], 0.0 if self.intercept is True else self.unit**2 * v[-1])
         return v
 
     def norm_gradient(self, theta: np.ndarray) -> np.ndarray:
@@ -185,7 +187,7 @@ class PrimalOperator:
             return norm + np.maximum(squares - 2.0 * self.mean * cross + self.mean**2 * total, 0.0)
         if not self.has_b:
             return 1.0 + squares
-        return np.append(1.0 + squares, total + (0.0 if self.intercept is True else 1.0))
+        return np.append(1.0 + squares, self.unit**2 * (total + (0.0 if self.intercept is True else 1.0)))
 
     def violation(self, iterate: Iterate, gradient: Callable[[np.ndarray], np.ndarray]) -> float:
         """The violation at an iterate for losses with these derivatives by f; no coroutine, for the end of a search."""

@@ -12,10 +12,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
+from ...spaces import largest_block
 from .batch import Coroutine, Request
 from .operator import PrimalOperator
 
-MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them M is diagonal
+MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them, or the memory limit, M is diagonal
 FLAT = 1e-150  # a curvature whose inverse leads to overflow
 NEGLIGIBLE = 1e-8  # of the largest curvature
 ROUNDING = 1e-14  # of the trace: less may leave a matrix that is not positive definite
@@ -29,9 +30,10 @@ class Woodbury:
         if operator.has_b:
             total = curvature.sum()
             rest = max(total - curvature[samples].sum(), 1e-3 * total)
-            if rest < FLAT:  # the losses do not say how far to move b: as far as a step of one in w moves f
-                rest = 1.0 / max(operator.design.max_norm**2, FLAT)
-            self._diagonal = np.append(self._diagonal, rest + (operator.intercept == "regularized"))
+            square = operator.unit**2
+            if square * rest < FLAT:  # the losses do not say how far to move b: as far as a step of one in w moves f
+                rest = 1.0 / square
+            self._diagonal = np.append(self._diagonal, square * (rest + (operator.intercept == "regularized")))
         self._h = curvature[samples]
         if not len(samples):
             return
@@ -39,7 +41,7 @@ class Woodbury:
         B = np.asarray(B.toarray() if sparse.issparse(B) else B, dtype=np.float64)
         if operator.mean is not None:
             B = B - operator.mean
-        B = np.column_stack([B, np.ones(len(samples))]) if operator.has_b else B
+        B = np.column_stack([B, np.full(len(samples), operator.unit)]) if operator.has_b else B
         self._W = np.sqrt(self._h)[:, None] * B / np.sqrt(self._diagonal)
         inner = self._W @ self._W.T
         inner[np.diag_indices(len(samples))] += 1.0 + ROUNDING * np.trace(inner)
@@ -64,7 +66,8 @@ class Woodbury:
 def build_woodbury(operator: PrimalOperator, curvature: np.ndarray, labeled: np.ndarray) -> Coroutine[Woodbury]:
     """The preconditioner with the labeled samples of some curvature in B, if they are few enough."""
     samples = np.flatnonzero(labeled & (curvature > NEGLIGIBLE * curvature.max()))
-    if len(samples) > MAX_SAMPLES or len(samples) * operator.size > MAX_NUMBERS:
+    max_numbers = min(MAX_NUMBERS, largest_block(8) ** 2)
+    if len(samples) > MAX_SAMPLES or len(samples) * max(len(samples), operator.size) > max_numbers:
         samples = samples[:0]
     rest = curvature.copy()
     rest[samples] = 0.0

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from factories import make_estimator
+from factories import blobs, make_estimator
 from rounds_reference import assert_rounds_add_up, assert_same_rounds, in_short_rounds, partly_labeled_blobs
 from semisvm import CCCPTSVM, LSSVM, SVM, SelfTraining
 from semisvm.model_selection import LabeledKFold
@@ -287,3 +288,17 @@ def test_kernel_values_stand_for_samples(name, k, cls):
     samples = in_short_rounds(name, cls(gamma=0.3, **tol), bandwidth=0.3).fit(X[present], y[present])
     assert_array_equal(values.labeled_iter_[present], samples.labeled_iter_)
     assert_allclose(values.decision_function(K), samples.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize("balance", [0.2, 0.5, {1: 0.7, 2: 0.1, 3: 0.2}], ids=str)
+def test_given_shares_are_those_of_the_labels_found(name, balance):
+    """Also where the rounds leave samples, which the model alone would label otherwise."""
+    k = 2 if isinstance(balance, float) else 3
+    X, y = blobs(k, 102, 12, distance=0.7, first_class=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = make_estimator(name, balance=balance, threshold=0.9, random_state=0).fit(X, y)
+    asked = fitted.share_.asked
+    for label, share in fitted.share_.reached.items():
+        assert share == pytest.approx(asked[label], abs=0.51 / 90 + 1e-9)

@@ -135,6 +135,21 @@ def test_integers_beside_missing_values_stay_integers(y):
     assert found.codes.tolist() == [1, -1, 0]
 
 
+FRAMES = {
+    "pandas": pd.DataFrame({"y": pd.Series([2, None, 1], dtype="Int64")}),
+    "pandas without a name": pd.Series([2, None, 1], dtype="Int64").to_frame(),
+    "polars": pl.DataFrame({"y": [2, None, 1]}),
+}
+
+
+@pytest.mark.parametrize("y", FRAMES.values(), ids=FRAMES)
+def test_integers_in_a_frame_of_one_column_stay_integers(y):
+    with pytest.warns(DataConversionWarning):
+        found = encode_labels(y)
+    assert found.classes.dtype.kind == "i"
+    assert found.codes.tolist() == [1, -1, 0]
+
+
 REFUSED = {
     "no y": (None, -1, "requires y to be passed, but the target y is None"),
     "continuous": ([0.5, 1.7, -1.0], -1, "Unknown label type: continuous"),

@@ -77,6 +77,10 @@ def _as_column(y: Any) -> np.ndarray:
 
 def _keep_integers(y: Any) -> Any:
     """A column of pandas, polars or pyarrow as objects where numpy would make floats of integers and missing values."""
+    columns = getattr(y, "columns", None)
+    if columns is not None and len(columns) == 1 and isinstance(columns[0], str | numbers.Integral):  # a data frame
+        column = _keep_integers(y[columns[0]])
+        return column[:, None] if isinstance(column, np.ndarray) else y
     if isinstance(y, np.ndarray | list | tuple) or isinstance(getattr(y, "dtype", None), np.dtype):
         return y
     methods = [name for name in ("to_pylist", "to_list", "tolist") if hasattr(y, name)]

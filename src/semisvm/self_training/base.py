@@ -26,7 +26,7 @@ from .._validation import (
 )
 from ..estimators import LSSVM
 from ..estimators._scoring import LabeledScoreMixin
-from ..estimators._shares import asked_shares, compare_shares, warn_if_one_class
+from ..estimators._shares import asked_shares, compare_shares, impose_shares, warn_if_one_class
 from ..estimators.base import BaseSVM
 from ..estimators.parameters import (
     NONE,
@@ -261,12 +261,26 @@ class BaseSelfTraining(CallbackSupportMixin, RunParameters, BalanceParameters, L
         """``transduction_``: given labels, then those of the rounds, then predictions."""
         codes = data.labels.codes.copy() if hasattr(self, "estimators_") else self._columns_[0].copy()
         rest = np.flatnonzero(codes < 0)
+        asked = asked_shares(self.balance, data)
         if len(rest):
             codes[rest] = self._winner(data.X[rest])
+            if asked is not None and not isinstance(self.balance, str):
+                self._keep_given_shares(codes, rest[data.weights[rest] > 0], asked, data)
         self.transduction_ = data.labels_of(codes)
-        asked, found = asked_shares(self.balance, data), codes[data.kept[data.labels.codes[data.kept] < 0]]
+        found = codes[data.kept[data.labels.codes[data.kept] < 0]]
         self.share_ = compare_shares(asked, found, data)
         warn_if_one_class(self, asked, found, self.classes_)
+
+    def _keep_given_shares(self, codes: np.ndarray, rest: np.ndarray, asked: np.ndarray, data: TrainingSet) -> None:
+        """Change the classes of the samples that the rounds left, until the unlabeled ones have the shares given."""
+        if not len(rest):
+            return
+        unlabeled = data.labels.codes < 0
+        in_rounds = np.setdiff1d(np.flatnonzero(unlabeled), rest)
+        taken = np.bincount(codes[in_rounds], data.weights[in_rounds], minlength=len(asked))
+        missing = np.maximum(asked * data.weights[unlabeled].sum() - taken, 0.0)
+        scores = self._scores(data.X[rest]).reshape(len(rest), -1)
+        codes[rest] = impose_shares(codes[rest], scores, data.weights[rest], missing / missing.sum(), 0.0)
 
     def _keep_training_set(self, estimator: Any, data: TrainingSet) -> None:
         labeled = np.flatnonzero(data.labels.is_labeled)

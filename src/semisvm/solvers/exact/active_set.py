@@ -136,7 +136,8 @@ def pivot_in(tableau, k):
     g[k] = -step
     _pivot(S, k, 1.0)
     tableau.in_support[k] = True
-    tableau.n_pivots[:] += 1
+    tableau.n_pivots[0] += 1
+    tableau.n_pivots[1] += 1
 
 
 @jit()
@@ -150,15 +151,18 @@ def pivot_out(tableau, k):
     g[k] = tableau.y[k] - p * a
     _pivot(S, k, -1.0)
     tableau.in_support[k] = False
-    tableau.n_pivots[:] += 1
+    tableau.n_pivots[0] += 1
+    tableau.n_pivots[1] += 1
 
 
 @jit()
 def rebuild(tableau):
     """Compute S and g from M for the present support set, which holds samples of both classes."""
     n = tableau.n_samples[0]
-    tableau.S[:, :] = tableau.M
-    tableau.g[:] = 0.0
+    for i in range(tableau.g.size):  # loops compile several times as fast as assignments of slices
+        tableau.g[i] = 0.0
+        for j in range(tableau.g.size):
+            tableau.S[i, j] = tableau.M[i, j]
     border_is_in = tableau.g.size == n
     for k in range(n):
         if tableau.in_support[k]:

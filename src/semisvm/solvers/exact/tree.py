@@ -119,8 +119,9 @@ def _round_node(tableau, tree, cost, value):
     f = tableau.g[tree.samples[unassigned]]
     order = np.argsort(-f)
     positive, _ = _label_weights(tableau, tree)
-    total = value + (cost[unassigned] * np.maximum(1.0 + f, 0.0) ** 2).sum()
-    best, n_positive = np.inf, -1
+    total, best, n_positive = value, np.inf, -1
+    for k in range(f.size):
+        total += cost[unassigned[k]] * max(1.0 + f[k], 0.0) ** 2
     for k in range(f.size + 1):
         if tree.band[0] <= positive <= tree.band[1] and total < best:
             best, n_positive = total, k
@@ -130,9 +131,10 @@ def _round_node(tableau, tree, cost, value):
             positive += tree.weights[unassigned[t]]
     if best < tree.incumbent[0]:
         tree.incumbent[0] = best
-        tree.incumbent_y[:] = tableau.y[tree.samples]
-        tree.incumbent_y[unassigned[order[:n_positive]]] = 1.0
-        tree.incumbent_y[unassigned[order[n_positive:]]] = -1.0
+        for i in range(tree.samples.size):
+            tree.incumbent_y[i] = tableau.y[tree.samples[i]]
+        for k in range(f.size):
+            tree.incumbent_y[unassigned[order[k]]] = 1.0 if k < n_positive else -1.0
 
 
 @jit()

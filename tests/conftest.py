@@ -1,18 +1,20 @@
-"""A clock for the tests, and compiled loops in a folder named by the hash of all sources.
+"""A clock for the tests, and compiled loops in a folder named by the hash of all sources and numba's version.
 
-numba does not see that a callee changed.
+numba does not see that a callee changed, and versions of it overwrite what others have compiled.
 """
 
 import hashlib
 import os
 import pathlib
 import tempfile
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
 
 SOURCES = sorted((pathlib.Path(__file__).parents[1] / "src" / "semisvm").rglob("*.py"))
-DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:16]
+CONTENTS = [version("numba").encode(), *(path.read_bytes() for path in SOURCES)]
+DIGEST = hashlib.sha256(b"".join(CONTENTS)).hexdigest()[:16]
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(pathlib.Path(tempfile.gettempdir()) / f"semisvm-numba-{DIGEST}"))
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 import itertools
 import pickle
 
@@ -418,7 +419,7 @@ def test_solvers_are_values_with_references(name):
         solver.max_time = 1.0
     assert pickle.loads(pickle.dumps(solver)) == solver
     assert dataclasses.replace(solver, max_time=1.0) != solver
-    assert "References\n    ----------\n" in cls.__doc__
+    assert "References\n----------\n" in inspect.getdoc(cls)
 
 
 def test_problems_of_a_batch_are_solved_as_one_by_one():

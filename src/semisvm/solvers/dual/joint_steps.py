@@ -13,7 +13,7 @@ from ..._threads import single_blas_thread
 from .iterate import Iterate
 
 LIMIT = 300  # free coordinates up to which their system is solved
-RIDGE = 1e-12  # of the largest diagonal element: what makes a system of coinciding samples solvable
+RIDGE = 1e-12  # of the largest element: what makes a system of coinciding samples solvable
 
 
 def solve_free(iterate: Iterate) -> None:
@@ -56,9 +56,12 @@ def _newton_steps(iterate: Iterate) -> None:
             return
         H, right = _system(iterate, free)
         right[-1] = 0.0
-        H[np.arange(len(free)), np.arange(len(free))] += RIDGE * H.diagonal().max()
+        H[np.arange(len(free)), np.arange(len(free))] += RIDGE * np.abs(H).max()
         with single_blas_thread:
-            step = np.linalg.solve(H, right)[:-1]
+            try:
+                step = np.linalg.solve(H, right)[:-1]
+            except np.linalg.LinAlgError:  # samples coincide behind a kernel whose values on the diagonal are negative
+                return
         if not right[:-1] @ step > 0.0:  # by rounding
             return
         low, high = _piece(iterate, free)

@@ -26,7 +26,7 @@ coverage: $(READY)
 		tests/solvers/dual/test_joint_steps.py tests/solvers/dual/test_stagnation.py tests/solvers/dual/test_pair_steps.py
 
 doctest: $(READY)
-	$(BIN)/python -m pytest --doctest-modules src
+	$(BIN)/python -m pytest --doctest-modules src tests/conftest.py  # whose folder holds the loops that the tests compiled
 
 types: $(READY)
 	$(BIN)/mypy

@@ -37,6 +37,7 @@ def all_answers():
     return {name: answer(name) for name in NAMES}
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_answers():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         found = pool.apply_async(all_answers).get(timeout=600)

@@ -25,8 +25,9 @@ coverage: $(READY)
 		tests/test_balance.py tests/test_solution.py tests/test_threads.py tests/solvers/dual/test_iterate.py \
 		tests/solvers/dual/test_joint_steps.py tests/solvers/dual/test_stagnation.py tests/solvers/dual/test_pair_steps.py
 
+# conftest.py names the folder of compiled loops, so that those of the tests are used.
 doctest: $(READY)
-	$(BIN)/python -m pytest --doctest-modules src tests/conftest.py  # whose folder holds the loops that the tests compiled
+	$(BIN)/python -m pytest --doctest-modules src tests/conftest.py
 
 types: $(READY)
 	$(BIN)/mypy

@@ -291,13 +291,13 @@ def test_a_class_of_share_zero_gets_no_sample():
 
 
 def test_class_shares_of_every_kind():
-    classes, weights = np.array(["a", "b"]), np.array([3.0, 1.0])
+    classes, samples = np.array(["a", "b"]), (np.array([0, 1, -1, 0]), np.array([1.0, 1.0, 5.0, 2.0]))
     for given in (None, "auto", "labeled"):
-        np.testing.assert_allclose(class_shares(given, classes, weights), [0.75, 0.25])
-    np.testing.assert_allclose(class_shares(0.2, classes, weights), [0.8, 0.2])
-    np.testing.assert_allclose(class_shares({"b": 4.0, "a": 1}, classes, weights), [0.2, 0.8])
+        np.testing.assert_allclose(class_shares(given, classes, *samples), [0.75, 0.25])
+    np.testing.assert_allclose(class_shares(0.2, classes, *samples), [0.8, 0.2])
+    np.testing.assert_allclose(class_shares({"b": 4.0, "a": 1}, classes, *samples), [0.2, 0.8])
     for share in (0, 1):
-        np.testing.assert_allclose(class_shares(share, classes, weights), [1 - share, share])
+        np.testing.assert_allclose(class_shares(share, classes, *samples), [1 - share, share])
 
 
 @pytest.mark.parametrize(
@@ -319,6 +319,6 @@ def test_class_shares_of_every_kind():
 )
 def test_shares_that_are_not_allowed_are_refused(given, n_classes, message):
     with pytest.raises(ValueError) as error:
-        class_shares(given, np.arange(n_classes), np.ones(n_classes))
+        class_shares(given, np.arange(n_classes), np.arange(n_classes), np.ones(n_classes))
     assert message in str(error.value)
     assert str(error.value).endswith(".")

@@ -209,7 +209,7 @@ def codes_by_share(scores: np.ndarray, weights: np.ndarray, shares: np.ndarray) 
     return codes
 
 
-def class_shares(given: Any, classes: np.ndarray, labeled_weights: np.ndarray) -> np.ndarray:
+def class_shares(given: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Shares of the classes among the unlabeled samples.
 
     Parameters
@@ -218,11 +218,12 @@ def class_shares(given: Any, classes: np.ndarray, labeled_weights: np.ndarray) -
         What the parameter ``balance`` of an estimator holds; "auto" is an estimate, at present the labeled shares.
     classes : array of shape (k,)
         The classes.
-    labeled_weights : array of shape (k,)
-        Total weight of the labeled samples of each class.
+    codes, weights : arrays of shape (n,)
+        Positions of the classes of the samples, -1 for unlabeled ones, and weights.
     """
     if given is None or (isinstance(given, str) and given in ("auto", "labeled")):
-        return labeled_weights / labeled_weights.sum()
+        labeled = codes >= 0
+        return np.bincount(codes[labeled], weights[labeled], minlength=len(classes)) / weights[labeled].sum()
     if isinstance(given, Mapping):
         return _mapped_shares(given, classes.tolist())
     if not isinstance(given, numbers.Real) or isinstance(given, bool):

@@ -4,7 +4,7 @@ Each message says what came, what is allowed and what to do.
 """
 
 from .data import check_kernel_matrix, check_X, copy_if_shared
-from .labels import Labels, encode_labels
+from .labels import Labels, encode_labels, encode_labels_of
 from .packages import import_optional
 from .parameters import (
     Array,
@@ -39,6 +39,7 @@ __all__ = [
     "check_value",
     "copy_if_shared",
     "encode_labels",
+    "encode_labels_of",
     "import_optional",
     "warn_user",
 ]

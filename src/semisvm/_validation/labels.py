@@ -24,6 +24,14 @@ class Labels(NamedTuple):
         return self.codes >= 0
 
 
+def encode_labels_of(n: int, y: Any, unlabeled: Any) -> Labels:
+    """Encode the labels of n samples."""
+    labels = encode_labels(y, unlabeled)
+    if len(labels.codes) != n:
+        raise ValueError(f"X has {n} samples and y has {len(labels.codes)} values; pass one label per sample.")
+    return labels
+
+
 def encode_labels(y: Any, unlabeled: Any = -1) -> Labels:
     """Encode labels of any kind.
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .data import check_kernel_matrix, check_sample_weight, check_X
-from .labels import Labels, drop_zero_weight, encode_labels
+from .labels import Labels, drop_zero_weight, encode_labels_of
 
 
 class TrainingSet(NamedTuple):
@@ -44,10 +44,8 @@ def check_training_set(
     ``precomputed`` says that X holds kernel values, ``labeled_only`` that only labeled samples are part of the fit.
     """
     X = check_X(estimator, X, reset=True, precomputed=precomputed)
-    given = encode_labels(y, estimator.unlabeled)
     n = X.shape[0]
-    if len(given.codes) != n:
-        raise ValueError(f"X has {n} samples and y has {len(given.codes)} values; pass one label per sample.")
+    given = encode_labels_of(n, y, estimator.unlabeled)
     weights = check_sample_weight(sample_weight, n)
     part = (weights > 0) & given.is_labeled if labeled_only else weights > 0
     kept = np.flatnonzero(part)

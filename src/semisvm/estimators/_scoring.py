@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from .._validation import encode_labels
+from .._validation import encode_labels_of
 
 
 class LabeledScoreMixin(ClassifierMixin):
@@ -33,11 +33,7 @@ class LabeledScoreMixin(ClassifierMixin):
         float
         """
         predicted = self.predict(X)
-        labels = encode_labels(y, self.unlabeled)
-        if len(labels.codes) != len(predicted):
-            raise ValueError(
-                f"X has {len(predicted)} samples and y has {len(labels.codes)} values; pass one label per sample."
-            )
+        labels = encode_labels_of(len(predicted), y, self.unlabeled)
         known = labels.is_labeled
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(accuracy_score(labels.classes[labels.codes[known]], predicted[known], sample_weight=weights))

@@ -12,11 +12,7 @@ from ..balance import ClassShares, Count, class_counts, class_shares, codes_by_s
 
 def asked_shares(balance: Any, data: TrainingSet) -> np.ndarray | None:
     """The shares that the parameter ``balance`` asks for; None where it asks for none."""
-    if balance is None:
-        return None
-    classes, codes = data.labels
-    labeled_weights = np.array([data.weights[codes == c].sum() for c in range(len(classes))])
-    return class_shares(balance, classes, labeled_weights)
+    return None if balance is None else class_shares(balance, *data.labels, data.weights)
 
 
 def compare_shares(asked: np.ndarray | None, codes: np.ndarray, data: TrainingSet) -> ClassShares:

@@ -126,8 +126,7 @@ class BinaryProblems:
     def tasks(self, codes: np.ndarray, weights: np.ndarray, guess: np.ndarray | None = None) -> list[BinaryTask]:
         """The binary tasks of the classes; ``guess`` says where an unlabeled sample is part of a one-vs-one task."""
         unlabeled = self.settings.unlabeled
-        labeled_weights = np.array([weights[codes == c].sum() for c in range(len(self.classes))])
-        shares = class_shares(None if unlabeled is None else unlabeled.balance, self.classes, labeled_weights)
+        shares = class_shares(None if unlabeled is None else unlabeled.balance, self.classes, codes, weights)
         if self.settings.multiclass == "ovr":
             return one_vs_rest(codes, shares)
         return one_vs_one(codes, shares, guess)

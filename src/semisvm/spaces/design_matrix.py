@@ -210,10 +210,10 @@ class DesignMatrix:
         largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
         if not largest:
             return 1.0
-        values = values if 1e-15 < largest < 1e15 else values / largest  # squares of others leave single precision
-        factor = 1.0 if 1e-15 < largest < 1e15 else largest
-        root = factor * np.sqrt(float(np.vdot(values, values)) / self.n)
-        return float(np.exp2(np.round(np.log2(root))))
+        factor = 1.0
+        if not 1e-15 < largest < 1e15:  # the squares would leave single precision
+            values, factor = values / largest, largest
+        return float(np.exp2(np.round(np.log2(factor * np.sqrt(float(np.vdot(values, values)) / self.n)))))
 
     @property
     def _csr(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -211,9 +211,8 @@ class LabelMoves:
             first = positives[gain[positives].argmax()]
             return np.array([first, top]), float(gain[first] + gain[top])
         by_weight = negatives[np.argsort(self.weights[negatives], kind="stable")]
-        ends = (
-            self.weights[positives] - positive + np.array(band)[:, None]
-        )  # weights of the other that stay in the band
+        # the weights of a partner with which the positive ones stay in the band are from ends[0] to ends[1]
+        ends = self.weights[positives] - positive + np.array(band)[:, None]
         first = np.searchsorted(self.weights[by_weight], ends[0], side="left")
         last = np.searchsorted(self.weights[by_weight], ends[1], side="right")
         pair_gain = gain[positives] + range_maxima(gain[by_weight], first, last)

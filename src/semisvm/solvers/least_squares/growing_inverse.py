@@ -14,9 +14,9 @@ import threading
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
 
 from ..._threads import TILE, run_in_threads, tiles
+from .blocked import factorize, invert
 
 MAX_PENDING = 96  # columns of Z that are kept beside the inverse before they are added to it together
 
@@ -121,12 +121,13 @@ class GrowingInverse:
 
 def _symmetric_inverse(A: np.ndarray) -> np.ndarray:
     """The inverse of a symmetric matrix, which is mostly positive definite: not so with a free intercept in it."""
-    factor, failed = lapack.dpotrf(A, lower=1)
-    if failed or not np.isfinite(factor.diagonal()).all():
+    U = np.array(A, order="F")
+    if not factorize(U):
         inverse = linalg.inv(A)
         return 0.5 * (inverse + inverse.T)
-    lower = np.tril(lapack.dpotri(factor, lower=1)[0])
-    return lower + np.tril(lower, -1).T
+    for _ in invert(U, len(U)):
+        pass
+    return np.triu(U) + np.triu(U, 1).T
 
 
 def remove_from_inverse(inverse: np.ndarray, removed: np.ndarray) -> np.ndarray:

@@ -50,8 +50,8 @@ def conjugate_gradient(
 
     The iterations end at a residual of ``relative_tol`` times the first, at the boundary of the trust region, at the
     deadline of ``stop``, or in a direction that is not of positive curvature, which is followed to the boundary if
-    there is one. Steps are measured
-    in the norm ||s||_M of the preconditioner, residuals in ||r||_{M^-1}, without a trust region in the Euclidean norm.
+    there is one. Steps are measured in the norm ||s||_M of the preconditioner, residuals in ||r||_{M^-1}, without a
+    trust region in the Euclidean norm.
 
     Returns
     -------

@@ -26,15 +26,16 @@ class Woodbury:
     """M for one problem, with ``samples`` in B; ``squares`` are the sums of curvature times x^2 over all others."""
 
     def __init__(self, operator: PrimalOperator, curvature: np.ndarray, samples: np.ndarray, squares: np.ndarray):
-        self._diagonal = 1.0 + squares
+        diagonal = 1.0 + squares
         if operator.has_b:
             total = curvature.sum()
             rest = max(total - curvature[samples].sum(), 1e-3 * total)
             square = operator.unit**2
             if square * rest < FLAT:  # the losses do not say how far to move b: as far as a step of one in w moves f
                 rest = 1.0 / square
-            self._diagonal = np.append(self._diagonal, square * (rest + (operator.intercept == "regularized")))
-        self._h = curvature[samples]
+            diagonal = np.append(diagonal, square * (rest + (operator.intercept == "regularized")))
+        self._root = np.sqrt(diagonal)  # D^1/2
+        self._W: np.ndarray | None = None
         if not len(samples):
             return
         B = operator.design.X[samples]
@@ -42,24 +43,24 @@ class Woodbury:
         if operator.mean is not None:
             B = B - operator.mean
         B = np.column_stack([B, np.full(len(samples), operator.unit)]) if operator.has_b else B
-        self._W = np.sqrt(self._h)[:, None] * B / np.sqrt(self._diagonal)
+        self._W = np.sqrt(curvature[samples])[:, None] * B / self._root
         inner = self._W @ self._W.T
         inner[np.diag_indices(len(samples))] += 1.0 + ROUNDING * np.trace(inner)
         self._factor = linalg.cho_factor(inner, overwrite_a=True, check_finite=False)
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r."""
-        root = np.sqrt(self._diagonal)
-        x = r / root
-        if len(self._h):
+        x = r / self._root
+        if self._W is not None:
             x = x - self._W.T @ linalg.cho_solve(self._factor, self._W @ x, check_finite=False)
-        return x / root
+        return x / self._root
 
     def norm(self, v: np.ndarray) -> float:
         """(v'M v)^1/2."""
-        total = self._diagonal @ (v * v)
-        if len(self._h):
-            total += np.square(self._W @ (np.sqrt(self._diagonal) * v)).sum()
+        scaled = self._root * v
+        total = scaled @ scaled
+        if self._W is not None:
+            total += np.square(self._W @ scaled).sum()
         return float(np.sqrt(total))
 
 

@@ -149,6 +149,18 @@ def _part(name: str, X: Any, y: np.ndarray, scaling: str) -> Labeled:
     return Labeled(name, X, np.unique(y, return_inverse=True)[1] + 1)
 
 
+def draw_labels(y: np.ndarray, n_labels: int, draw: int, per_class: int = 2) -> np.ndarray:
+    """Labels of a random part of the samples, at least ``per_class`` of each class; -1 for the others."""
+    rng = np.random.default_rng([draw, n_labels])
+    order = rng.permutation(len(y))
+    first = np.concatenate([order[y[order] == c][:per_class] for c in np.unique(y)])
+    rest = order[~np.isin(order, first)][: max(n_labels - len(first), 0)]
+    partly = np.full(len(y), -1)
+    chosen = np.r_[first, rest]
+    partly[chosen] = y[chosen]
+    return partly
+
+
 def main() -> None:
     for role, names, load in (("choosing", CHOOSING, load_choosing), ("judging", JUDGING, load_judging)):
         for name in names:

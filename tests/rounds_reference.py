@@ -57,14 +57,14 @@ def label_by_hand(estimator, X, y, threshold, decay=None, k_best=None, candidate
     return y, iteration, confidence
 
 
-def densest_samples(X, gamma, counts, rank="density"):
+def densest_samples(X, gamma, counts, rank="difference"):
     """The candidates of Help-Training with Gaussian Parzen windows, as a function of the labels so far."""
     windows = rbf_kernel(X, gamma=gamma)
 
     def candidates(y):
         rest, classes = np.flatnonzero(y == -1), np.unique(y[y != -1])
         G = np.column_stack([windows[rest][:, y == c].mean(axis=1) for c in classes])
-        if rank == "margin":
+        if rank == "difference":
             G = np.column_stack([G[:, c] - np.delete(G, c, axis=1).max(axis=1) for c in range(len(classes))])
         order = np.argsort(-G, axis=0, kind="stable")
         return rest[np.concatenate([order[:count, c] for c, count in enumerate(counts)])]

@@ -11,8 +11,8 @@ from semisvm.balance import (
     Free,
     Mean,
     class_counts,
-    class_shares,
     codes_by_share,
+    given_shares,
     labels_by_sign,
     labels_in_band,
     nearest_labels,
@@ -290,16 +290,6 @@ def test_a_class_of_share_zero_gets_no_sample():
     np.testing.assert_array_equal(codes_by_share(scores, np.ones(4), np.array([0.0, 0.25, 0.75])), [2, 1, 2, 2])
 
 
-def test_class_shares_of_every_kind():
-    classes, samples = np.array(["a", "b"]), (np.array([0, 1, -1, 0]), np.array([1.0, 1.0, 5.0, 2.0]))
-    for given in (None, "auto", "labeled"):
-        np.testing.assert_allclose(class_shares(given, classes, *samples), [0.75, 0.25])
-    np.testing.assert_allclose(class_shares(0.2, classes, *samples), [0.8, 0.2])
-    np.testing.assert_allclose(class_shares({"b": 4.0, "a": 1}, classes, *samples), [0.2, 0.8])
-    for share in (0, 1):
-        np.testing.assert_allclose(class_shares(share, classes, *samples), [1 - share, share])
-
-
 @pytest.mark.parametrize(
     ("given", "n_classes", "message"),
     [
@@ -319,6 +309,6 @@ def test_class_shares_of_every_kind():
 )
 def test_shares_that_are_not_allowed_are_refused(given, n_classes, message):
     with pytest.raises(ValueError) as error:
-        class_shares(given, np.arange(n_classes), np.arange(n_classes), np.ones(n_classes))
+        given_shares(given, np.arange(n_classes))
     assert message in str(error.value)
     assert str(error.value).endswith(".")

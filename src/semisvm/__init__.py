@@ -1,5 +1,6 @@
 """Semi-supervised support vector machines behind one scikit-learn API."""
 
+from .ensemble import SemiSVM
 from .estimators import (
     CCCPTSVM,
     DCLSSVM,
@@ -48,6 +49,7 @@ __all__ = [
     "ProgressiveLSSVM",
     "RampSVM",
     "SelfTraining",
+    "SemiSVM",
     "SparseLSSVM",
     "SwitchingLSSVM",
     "SwitchingTSVM",

@@ -209,21 +209,35 @@ def codes_by_share(scores: np.ndarray, weights: np.ndarray, shares: np.ndarray) 
     return codes
 
 
-def class_shares(given: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Shares of the classes among the unlabeled samples.
+class AskedShares(NamedTuple):
+    """Shares of the classes that are asked for, and how sure they are.
 
-    Parameters
+    Attributes
     ----------
-    given : None, "auto", "labeled", float or mapping
-        What the parameter ``balance`` of an estimator holds; "auto" is an estimate, at present the labeled shares.
-    classes : array of shape (k,)
-        The classes.
-    codes, weights : arrays of shape (n,)
-        Positions of the classes of the samples, -1 for unlabeled ones, and weights.
+    shares : array of shape (k,)
+        One in sum.
+    n_labels : float
+        The number of labels that tell the shares as surely if they are counted; infinite for shares that are known.
     """
-    if given is None or (isinstance(given, str) and given in ("auto", "labeled")):
-        labeled = codes >= 0
-        return np.bincount(codes[labeled], weights[labeled], minlength=len(classes)) / weights[labeled].sum()
+
+    shares: np.ndarray
+    n_labels: float
+
+
+def standard_error(share: float, n_labels: float) -> float:
+    """The standard error of a share, at most half of it and of its rest, so that no class vanishes."""
+    return float(min(np.sqrt(share * (1.0 - share) / n_labels), 0.5 * share, 0.5 * (1.0 - share)))
+
+
+def labeled_shares(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> AskedShares:
+    """The shares of the classes among the labeled samples, by weight; ``codes`` are -1 for the others."""
+    labeled = codes >= 0
+    total = weights[labeled].sum()
+    return AskedShares(np.bincount(codes[labeled], weights[labeled], minlength=n_classes) / total, float(total))
+
+
+def given_shares(given: Any, classes: np.ndarray) -> np.ndarray:
+    """Shares that a user gave: the one of the second of two classes, or a mapping from class to share."""
     if isinstance(given, Mapping):
         return _mapped_shares(given, classes.tolist())
     if not isinstance(given, numbers.Real) or isinstance(given, bool):

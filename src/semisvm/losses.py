@@ -10,25 +10,35 @@ A labeled loss is a function of the margin t = y f, an unlabeled one of the scor
     derivative of the concave part: the loss without it is convex, which is what the concave-convex procedure needs.
 ``stationarity``
     distance from t to the nearest argument at which -m is a (sub)derivative of the loss, where m is a multiplier
-    divided by its cost. It is a distance in units of the margin; only the Gaussian, which has no such argument for
-    every m, returns the difference of the derivatives. It is zero at all samples exactly at a stationary point,
-    whatever the solver was.
+    divided by its cost. It is a distance in units of the margin; only the Gaussian and the smoothed hinge, which
+    have no such argument for every m, return the difference of the derivatives. It is zero at all samples exactly at
+    a stationary point, whatever the solver was.
 
 Every piece is one expression on numbers or arrays. Python calls it as it stands; inside compiled code the same
-function is found by the type of the tuple.
+function is found by the type of the tuple. The parameter of a loss may be an array with a number per sample;
+``of_sample`` is the loss of one of them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numba.extending import overload
+from numba import types
+from numba.extending import overload, register_jitable
+from scipy import special
 
 
 class Hinge(NamedTuple):
     """(1 - t)_+"""
+
+
+class SmoothedHinge(NamedTuple):
+    """The hinge convolved with a Gaussian of variance width^2 / 2; the path of a method, not the loss of a problem."""
+
+    width: Array = 1.0
 
 
 class SquaredHinge(NamedTuple):
@@ -66,7 +76,7 @@ class SymmetricRamp(NamedTuple):
 class Gaussian(NamedTuple):
     """exp(-scale f^2)"""
 
-    scale: float = 3.0
+    scale: Array = 3.0
 
 
 Loss: TypeAlias = tuple[Any, ...]  # one of the classes above
@@ -98,6 +108,30 @@ def _symmetric_stationarity(m: Array, f: Array, s: float) -> Array:
     return np.where(m == 0.0, to_flat_part, _hinge_stationarity(np.abs(m), np.sign(m) * f, -s))
 
 
+ROOT_PI = math.sqrt(math.pi)
+
+
+def _erfc(t: Array) -> Array:
+    """The complementary error function, in Python and in compiled code."""
+    return special.erfc(t)
+
+
+overload(_erfc)(lambda t: lambda t: math.erfc(t))
+
+
+@register_jitable
+def _scaled_margin(loss: SmoothedHinge, t: Array) -> Array:
+    """(t - 1) / width, far from overflow."""
+    return np.minimum(np.maximum((t - 1.0) / loss.width, -1e8), 1e8)
+
+
+@register_jitable
+def _smoothed_hinge(loss: SmoothedHinge, t: Array) -> Array:
+    """The mean of (1 - t)_+ under the Gaussian."""
+    e = _scaled_margin(loss, t)
+    return 0.5 * loss.width * (np.exp(-e * e) / ROOT_PI - e * _erfc(e))
+
+
 PIECES: dict[Any, Pieces] = {
     Hinge: Pieces(
         value=lambda loss, t: np.maximum(1.0 - t, 0.0),
@@ -105,6 +139,13 @@ PIECES: dict[Any, Pieces] = {
         curvature=lambda loss, t: 0.0 * t,
         concave_slope=lambda loss, t: 0.0 * t,
         stationarity=lambda loss, m, t: _hinge_stationarity(m, t, -np.inf),
+    ),
+    SmoothedHinge: Pieces(
+        value=lambda loss, t: _smoothed_hinge(loss, t),
+        slope=lambda loss, t: -0.5 * _erfc(_scaled_margin(loss, t)),
+        curvature=lambda loss, t: np.exp(-(_scaled_margin(loss, t) ** 2)) / (ROOT_PI * loss.width),
+        concave_slope=lambda loss, t: 0.0 * t,
+        stationarity=lambda loss, m, t: np.abs(m - 0.5 * _erfc(_scaled_margin(loss, t))),
     ),
     SquaredHinge: Pieces(
         value=lambda loss, t: np.maximum(1.0 - t, 0.0) ** 2,
@@ -208,6 +249,21 @@ def concave_slope(loss: Loss, t: Array) -> Array:
 def stationarity(loss: Loss, m: Array, t: Array) -> Array:
     """Distance from t to the nearest argument where -m is a (sub)derivative of the loss."""
     return PIECES[type(loss)].stationarity(loss, m, t)
+
+
+def of_sample(loss: Loss, i: Any) -> Loss:
+    """The loss of sample i, or of the samples i, where a parameter has a number per sample."""
+    return type(loss)(*(parameter[i] if isinstance(parameter, np.ndarray) else parameter for parameter in loss))
+
+
+def _overload_of_sample(loss: Any, i: Any) -> Callable:
+    if not any(isinstance(kind, types.Array) for kind in loss.types):
+        return lambda loss, i: loss
+    cls = loss.instance_class
+    return lambda loss, i: cls(loss[0][i])
+
+
+overload(of_sample, strict=False)(_overload_of_sample)
 
 
 def _overload(generic: Callable) -> None:

@@ -20,7 +20,7 @@ SERVER = """
 import contextlib, importlib, json, os, sys
 import semisvm.cli, semisvm.cli.parquet
 with contextlib.redirect_stdout(sys.stderr):
-    semisvm.cli.main(["label", sys.argv[1], "--target", "topic"])
+    semisvm.cli.main(["label", sys.argv[1], "--target", "topic", "--method", "cccp"])
 for line in sys.stdin:
     argv, folder, out, err, setup = json.loads(line)
     child = os.fork()

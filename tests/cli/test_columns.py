@@ -11,6 +11,7 @@ from semisvm.cli.features import TotalVarianceScaler, build_transformer, to_fram
 from semisvm.cli.methods import find_method, methods, short_name
 from semisvm.cli.target import parse_balance
 from semisvm.cli.writing import atomic_file
+from semisvm.ensemble import ENSEMBLES
 from semisvm.estimators import ESTIMATORS
 from semisvm.self_training import WRAPPERS
 
@@ -194,8 +195,8 @@ def test_output_created_by_another_program_is_kept(tmp_path):
 
 
 def test_methods_are_those_of_the_registry():
-    assert set(methods().values()) == {*ESTIMATORS.values(), *WRAPPERS.values()}
-    assert {"cccp", "svm", "ramp", "self-training", "help-training"} <= set(methods())
+    assert set(methods().values()) == {*ENSEMBLES.values(), *ESTIMATORS.values(), *WRAPPERS.values()}
+    assert {"semi", "cccp", "svm", "ramp", "self-training", "help-training"} <= set(methods())
     planned = (
         "SVM RampSVM LSSVM SparseLSSVM CCCPTSVM SwitchingTSVM MultiSwitchTSVM AnnealingTSVM SDPTSVM SwitchingLSSVM "
         "DCLSSVM LocalSearchRLSC SelfTraining S3VM SemiSVM"
@@ -204,10 +205,10 @@ def test_methods_are_those_of_the_registry():
         "svm ramp ls sparse-ls cccp switching multi-switch annealing sdp switching-ls dc-ls local-search-rlsc "
         "self-training s3vm semi"
     )
-    for name, cls in (ESTIMATORS | WRAPPERS).items():
+    for name, cls in (ENSEMBLES | ESTIMATORS | WRAPPERS).items():
         assert find_method(name) is cls
     assert find_method("CCCP-TSVM") is ESTIMATORS["CCCPTSVM"]
-    with pytest.raises(InputError, match="--method nosuch is not known; pass one of svm, ramp, ls"):
+    with pytest.raises(InputError, match="--method nosuch is not known; pass one of semi, svm, ramp, ls"):
         find_method("nosuch")
 
 

@@ -36,10 +36,11 @@ def test_csv_of_numbers_categories_dates_and_text(tmp_path):
     assert file_names(tmp_path) == ["rows.csv", "rows.labeled.csv"]
     after = read_csv(tmp_path / "rows.labeled.csv")
     assert_filled(example_rows(), after)
-    assert "topic: 20 rows had a label, 60 were filled by CCCPTSVM" in out
+    assert "topic: 20 rows had a label, 60 were filled by SemiSVM" in out
     for name in TOPICS.values():
         filled = sum(row["topic"] == name for row in after) - 10
         assert re.search(rf"^  {name} +10 +{filled}$", out, re.MULTILINE)
+    assert re.search(r"^The unlabeled samples .*: the model is ", out, re.MULTILINE)
     assert re.search(r"The supervised model would fill \d+ of them differently \(\d+\.\d %\)\.", out)
     assert re.search(r"numbers +length, size$", out, re.MULTILINE)
     assert re.search(r"dates +day$", out, re.MULTILINE)
@@ -132,6 +133,13 @@ def test_parquet_written_by_pandas(run, tmp_path):
 def test_labels_are_written_as_they_were_read(run, tmp_path, topics):
     write_csv(tmp_path / "rows.csv", example_rows(topics))
     assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv"), topics)
+
+
+def test_default_method_takes_classes_named_by_signs(run, tmp_path):
+    topics = {1: "-1", 2: "+1"}
+    write_csv(tmp_path / "rows.csv", example_rows(topics))
+    assert_success(run("label", "rows.csv", "--target", "topic", "--method", "semi"))
     assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv"), topics)
 
 

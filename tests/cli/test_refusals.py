@@ -183,7 +183,7 @@ def test_unknown_options(run, tmp_path):
     assert_refused(run("label", "rows.csv", "--target", "topic", "--seed", "x"), "--seed.*; see semisvm label --help")
     assert_refused(run("nosuch"), "nosuch.*; see semisvm --help")
     assert_refused(
-        run("label", "rows.csv", "--target", "topic", "--method", "magic"), "magic is not known; pass one of svm,"
+        run("label", "rows.csv", "--target", "topic", "--method", "magic"), "magic is not known; pass one of semi, svm,"
     )
 
 
@@ -205,13 +205,13 @@ def big(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "number, stage",
-    [(signal.SIGTERM, "fitting"), (signal.SIGINT, "fitting"), (signal.SIGTERM, "writing")],
+    "number, stage, method",
+    [(signal.SIGTERM, "fitting", "semi"), (signal.SIGINT, "fitting", "semi"), (signal.SIGTERM, "writing", "cccp")],
 )
-def test_signal_during_a_run(big, number, stage):
+def test_signal_during_a_run(big, number, stage, method):
     before, folder = big.read_bytes(), big.parent
     process = subprocess.Popen(
-        [*PROGRAM, "label", str(big), "--target", "topic", "--verbose"],
+        [*PROGRAM, "label", str(big), "--target", "topic", "--method", method, "--verbose"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a shell may have it ignored
     )  # fmt: skip

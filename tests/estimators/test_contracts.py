@@ -237,6 +237,7 @@ def test_wide_sparse_indices_and_single_precision():
 def test_precomputed_and_callable_kernels_are_the_kernel(name):
     X, y = data(name)
     options = {"C": 1.0, "tol": 1e-3 if name == "SDPTSVM" else 1e-7, "random_state": 0, "population": 4}
+    options["balance"] = "labeled"  # an estimate does not use the kernel of the estimator
     fitted = make_estimator(name, kernel="rbf", gamma=0.1, **options).fit(X, y)
     K = rbf_kernel(X, gamma=0.1)
     given = make_estimator(name, kernel="precomputed", **options).fit(K, y)
@@ -273,7 +274,7 @@ def test_every_kernel_predicts_its_own_training_scores(name, kernel):
 def test_weights_are_factors_of_costs(name):
     X, y = data(name)
     twice = np.where(y == -1, 2.0, 1.0)
-    options = {"C": 1.0, "kernel": "rbf", "gamma": 0.1, "population": 4, "random_state": 0}
+    options = {"C": 1.0, "kernel": "rbf", "gamma": 0.1, "population": 4, "random_state": 0, "balance": "labeled"}
     tol = {} if name == "SDPTSVM" else {"tol": 1e-7}
     weighted = make_estimator(name, **options, **tol, C_unlabeled=0.1).fit(X, y, sample_weight=twice)
     costly = make_estimator(name, **options, **tol, C_unlabeled=0.2).fit(X, y)
@@ -372,3 +373,13 @@ def test_verbose_prints_memory_and_iterations(capsys):
     assert "kernel matrix of 80 samples" in printed
     assert "MiB" in printed
     assert "objective" in printed
+
+
+@every_estimator
+def test_training_scores_are_the_decision_function_at_the_samples_of_the_fit(name):
+    X, y = data(name)
+    weights = np.where(np.arange(len(y)) == len(y) - 1, 0.0, 1.0)
+    fitted = make_estimator(name, population=4, random_state=0).fit(X, y, sample_weight=weights)
+    used = (weights > 0) & ((y != -1) | (name in SEMI_SUPERVISED))
+    np.testing.assert_allclose(fitted.training_scores_[used], fitted.decision_function(X)[used], rtol=1e-5, atol=1e-6)
+    assert np.isnan(fitted.training_scores_[~used]).all()

@@ -1,11 +1,23 @@
 """Class shares of the unlabeled samples: what is asked for by default, what is reached, and what is said of it."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from factories import SEMI_SUPERVISED, blobs, few_unlabeled, keeps_counts, make_estimator, two_gaussians
-from semisvm import CCCPTSVM, S3VM, GradientTSVM, ProgressiveLSSVM, SwitchingLSSVM
+from factories import (
+    SEMI_SUPERVISED,
+    blobs,
+    few_unlabeled,
+    keeps_counts,
+    make_estimator,
+    two_gaussians,
+)
+from semisvm import CCCPTSVM, S3VM, ContinuationTSVM, GradientTSVM, ProgressiveLSSVM, SwitchingLSSVM, SwitchingTSVM
 from semisvm.balance import ClassShares
+from semisvm.estimators.base import settings_of
+from semisvm.estimators.problems import prepare
+from semisvm.model_selection.shares import ShareEstimator
 from semisvm.self_training import WRAPPERS
 
 every_semi_supervised = pytest.mark.parametrize("name", SEMI_SUPERVISED)
@@ -31,15 +43,43 @@ def uneven(n=120, share=0.3, seed=0):
 
 
 @every_semi_supervised
-def test_the_default_is_the_labeled_share(name):
+def test_the_default_is_an_estimated_share_up_to_its_standard_error(name):
     X, y = few_unlabeled(name, *two_gaussians(60, 20))
-    fitted, labeled = (
-        make_estimator(name, population=4, random_state=0, **given).fit(X, y) for given in ({}, {"balance": "labeled"})
-    )
-    assert make_estimator(name).balance == "auto"
-    np.testing.assert_array_equal(fitted.decision_function(X), labeled.decision_function(X))
+    fitted = make_estimator(name, population=4, random_state=0).fit(X, y)
+    estimated = ShareEstimator(X, y != -1, np.ones(len(y))).estimate(np.where(y == -1, -1, y - 1), 2)
+    assert fitted.balance == "auto"
+    assert fitted.share_.asked == pytest.approx(dict(zip([1, 2], estimated.shares)))
+    if hasattr(fitted, "balance_tol"):
+        assert fitted.balance_tol == "auto"
+        error = np.sqrt(np.prod(estimated.shares) / estimated.n_labels)
+        assert abs(fitted.share_.reached[2] - estimated.shares[1]) <= max(error, 0.5 / np.count_nonzero(y == -1)) + 1e-9
+    labeled = make_estimator(name, population=4, random_state=0, balance="labeled").fit(X, y)
     share = share_of(y[y != -1], 2)
-    assert fitted.share_.asked == pytest.approx({1: 1 - share, 2: share})
+    assert labeled.share_.asked == pytest.approx({1: 1 - share, 2: share})
+
+
+@pytest.mark.parametrize("name", ["SwitchingTSVM", "MultiSwitchTSVM", "LocalSearchRLSC", "DCLSSVM"])
+def test_a_tolerance_of_zero_keeps_the_share_exactly_and_a_given_share_is_kept_so(name):
+    X, y = two_gaussians(60, 20)
+    rest = np.count_nonzero(y == -1)
+    exact = make_estimator(name, balance_tol=0.0).fit(X, y)
+    assert round(exact.share_.reached[2] * rest) == pytest.approx(exact.share_.asked[2] * rest, abs=0.5 + 1e-9)
+    assert make_estimator(name, balance=0.3).fit(X, y).share_.reached[2] == pytest.approx(0.3)
+
+
+def test_a_fold_sees_no_held_out_label_through_the_share():
+    """Held-out labels may say anything: the scores of their samples stay."""
+    X, y = two_gaussians(60, 20)
+    codes = np.where(y == -1, -1, y - 1)
+    group = np.flatnonzero(codes >= 0)[:4]
+    scores = []
+    for flipped in (False, True):
+        labels = codes.copy()
+        labels[group] = 1 - codes[group] if flipped else codes[group]
+        settings = settings_of(GradientTSVM(C=1.0))
+        problems = prepare(settings, np.array([1, 2]), X, labels, np.ones(len(y)))
+        scores.append(problems.held_out_scores(labels, np.ones(len(y)), [group])[group])
+    np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
@@ -54,14 +94,13 @@ def test_self_training_has_no_balance_by_default(name):
 def test_uneven_classes_are_not_forced_into_halves():
     X, y, partly = uneven()
     hidden = partly == -1
-    fitted = ProgressiveLSSVM().fit(X, partly)
+    fitted = ProgressiveLSSVM(balance="labeled").fit(X, partly)
     error, supervised = (
         np.mean(labels[hidden] != y[hidden]) for labels in (fitted.transduction_, fitted.supervised_.predict(X))
     )
     in_turns = ProgressiveLSSVM(balance=None).fit(X, partly)
     assert error <= supervised
-    assert in_turns.share_.reached[2] == pytest.approx(0.5)  # as its docstring says
-    assert np.mean(in_turns.transduction_[hidden] != y[hidden]) > error
+    assert in_turns.share_.reached[2] == pytest.approx(0.3)  # as among the labeled samples
 
 
 # ------------------------------------------------------------------------------------------- what is reached
@@ -138,8 +177,30 @@ def test_all_samples_in_one_class_are_warned_of(estimator):
     assert share_of(estimator.transduction_[y == -1], 2) == pytest.approx(estimator.balance)
 
 
+def test_one_class_alone_is_warned_of_without_a_balance_too():
+    X, y = two_gaussians(300, 20, 60, 0.25)
+    with pytest.warns(UserWarning, match=r"all 280 unlabeled samples.*of the labeled samples are.*balance='auto'"):
+        CCCPTSVM(gamma=1.0, balance=None).fit(X, y)
+
+
+@pytest.mark.parametrize("cls", [CCCPTSVM, GradientTSVM, ContinuationTSVM])
+def test_a_share_that_is_missed_is_warned_of(cls):
+    """A mean of f does not fix the share: of skewed samples few lie above their mean, and w is small here."""
+    x = np.exp(2.0 * np.random.default_rng(0).standard_normal(200))
+    y = np.where(x > np.median(x), 2, 1)
+    y[np.concatenate([np.flatnonzero(y == c)[20:] for c in (1, 2)])] = -1
+    X, rest, params = x[:, None], y == -1, {"C": 1e-3, "kernel": "linear", "balance": "labeled"}
+    with pytest.warns(UserWarning, match=r"are in the class [12], and balance='labeled' asks for 0\.5 \+- ") as warned:
+        fitted = cls(**params).fit(X, y)
+    assert warned[0].filename == __file__
+    assert fitted.share_.reached[2] == pytest.approx(np.mean(x[rest] > x[rest].mean()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SwitchingTSVM(**params).fit(X, y).share_.reached[2] == pytest.approx(0.5, abs=0.1)
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("balance", [1.0, None, 0.99], ids=str)
+@pytest.mark.parametrize("balance", [1.0, 0.99], ids=str)
 def test_one_class_that_was_asked_for_is_not_warned_of(balance):
     X, y = two_gaussians(40, 30, shift=3.0)
     keep = (y != -1) | (X.sum(axis=1) > 0)

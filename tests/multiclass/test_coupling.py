@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from semisvm.balance import AskedShares
 from semisvm.multiclass import COUPLINGS, couple, one_vs_one, one_vs_rest, pairs, votes
 
 EVERY = pytest.mark.parametrize("coupling", COUPLINGS)
@@ -26,7 +27,7 @@ SUMS = {
 }
 ADDS_UP = {"pwc1", "pwc2", "pwc3"}  # sigma(x) + sigma(1 - x) = 1
 CODES = np.array([0, 1, 2, 0, -1, -1, 2, -1, 1, -1])
-SHARES = np.array([0.5, 0.3, 0.2])
+ASKED = AskedShares(np.array([0.5, 0.3, 0.2]), 10.0)
 GUESS = np.array([0, 0, 0, 0, 0, 1, 0, 2, 0, 1])  # that of labeled samples does not count
 
 
@@ -134,8 +135,9 @@ def test_a_circle_of_three_is_decided_by_the_scores():
 
 
 def test_one_vs_rest_tasks():
-    tasks = one_vs_rest(CODES, SHARES)
+    tasks = one_vs_rest(CODES, ASKED)
     assert [task.share for task in tasks] == [0.5, 0.3, 0.2]
+    assert [task.n_labels for task in tasks] == [10.0] * 3
     expected = [
         [1, -1, -1, 1, 0, 0, -1, 0, -1, 0],
         [-1, 1, -1, -1, 0, 0, -1, 0, 1, 0],
@@ -146,8 +148,9 @@ def test_one_vs_rest_tasks():
 
 
 def test_one_vs_one_tasks():
-    tasks = one_vs_one(CODES, SHARES)
+    tasks = one_vs_one(CODES, ASKED)
     np.testing.assert_allclose([task.share for task in tasks], [0.3 / 0.8, 0.2 / 0.7, 0.2 / 0.5])
+    np.testing.assert_allclose([task.n_labels for task in tasks], [8.0, 7.0, 5.0])  # those of the two classes
     expected = [
         [-1, 1, 0, -1, 0, 0, 0, 0, 1, 0],
         [-1, 0, 1, -1, 0, 0, 1, 0, 0, 0],
@@ -159,7 +162,7 @@ def test_one_vs_one_tasks():
 
 
 def test_a_guess_puts_unlabeled_samples_into_the_pairs_of_their_class():
-    open_tasks, tasks = one_vs_one(CODES, SHARES), one_vs_one(CODES, SHARES, GUESS)
+    open_tasks, tasks = one_vs_one(CODES, ASKED), one_vs_one(CODES, ASKED, GUESS)
     for task, before, (i, j) in zip(tasks, open_tasks, pairs(3)):
         np.testing.assert_array_equal(task.signs, before.signs)
         assert task.share == before.share
@@ -169,11 +172,11 @@ def test_a_guess_puts_unlabeled_samples_into_the_pairs_of_their_class():
 
 
 def test_a_pair_of_which_nothing_is_wanted_is_shared_evenly():
-    assert one_vs_one(CODES, np.array([0.0, 0.0, 1.0]))[0].share == 0.5
+    assert one_vs_one(CODES, AskedShares(np.array([0.0, 0.0, 1.0]), 5.0))[0].share == 0.5
 
 
 def test_every_scheme():
-    for task in one_vs_rest(CODES, SHARES) + one_vs_one(CODES, SHARES) + one_vs_one(CODES, SHARES, GUESS):
+    for task in one_vs_rest(CODES, ASKED) + one_vs_one(CODES, ASKED) + one_vs_one(CODES, ASKED, GUESS):
         assert set(task.signs) <= {-1.0, 0.0, 1.0}
         assert {-1.0, 1.0} <= set(task.signs)
         assert task.present[task.signs != 0].all()
@@ -184,7 +187,7 @@ def test_every_scheme():
 @pytest.mark.parametrize("scheme", [one_vs_rest, one_vs_one])
 def test_two_classes_are_one_task_with_the_second_as_the_positive(scheme):
     codes = np.array([0, 1, -1, 1, 0, -1])
-    (task,) = scheme(codes, np.array([0.6, 0.4]))
+    (task,) = scheme(codes, AskedShares(np.array([0.6, 0.4]), 10.0))
     np.testing.assert_array_equal(task.signs, [-1.0, 1.0, 0.0, 1.0, -1.0, 0.0])
     assert task.present.all()
     assert task.share == pytest.approx(0.4)

@@ -48,7 +48,7 @@ SPECIFIC = {
     "HelpTraining": {
         "eps": [(-0.1, r"eps=-0.1 .*\[0, inf\)"), ("a", "eps='a'")],
         "eps_decay": [(0.0, r"eps_decay=0.0 .*\(0, 1\)"), (None, "eps_decay=None")],
-        "rank": [("both", "rank takes one of 'density', 'margin'")],
+        "rank": [("both", "rank takes one of 'density', 'difference'")],
         "bandwidth": [
             ("wide", "bandwidth takes one of 'auto', 'leave_one_out', 'kernel'"),
             (0.0, r"bandwidth=0.0 .*\(0, inf\)"),

@@ -13,7 +13,7 @@ from semisvm.self_training.selection import (
     ThresholdSelector,
     decay_threshold,
     predict_from_scores,
-    rank_by_margin,
+    rank_by_difference,
 )
 
 
@@ -137,25 +137,25 @@ def order_by_difference(log_densities, c):
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_margin_is_the_distance_to_the_densest_other_class(k):
+def test_difference_is_the_distance_to_the_densest_other_class(k):
     for seed in range(5):
         found = 3.0 * random_scores(50, k, seed)
         for c in range(k):
             expected = order_by_difference(found, c)
-            assert_array_equal(rank_by_margin(found, c), expected)
-            assert_array_equal(rank_by_margin(found - 5000.0, c), expected)  # all densities underflow
+            assert_array_equal(rank_by_difference(found, c), expected)
+            assert_array_equal(rank_by_difference(found - 5000.0, c), expected)  # all densities underflow
 
 
-def test_rank_by_margin_of_densities_far_apart():
+def test_rank_by_difference_of_densities_far_apart():
     found = np.array([[-5000.0, -5001.0], [-4000.0, -4000.5], [-1.0, -3000.0], [-6000.0, -10.0], [-9000.0, -8000.0]])
-    assert_array_equal(rank_by_margin(found, 0), [2, 1, 0, 4, 3])
-    assert_array_equal(rank_by_margin(found, 1), [3, 4, 0, 1, 2])
+    assert_array_equal(rank_by_difference(found, 0), [2, 1, 0, 4, 3])
+    assert_array_equal(rank_by_difference(found, 1), [3, 4, 0, 1, 2])
 
 
-def test_rank_by_margin_of_densities_that_are_equal_or_zero():
+def test_rank_by_difference_of_densities_that_are_equal_or_zero():
     inf = np.inf
     found = np.array([[-inf, -2.0], [-inf, -inf], [-2.0, -inf], [-1.0, -1.0], [-3.0, -2.0], [-1.0, -inf]])
-    assert_array_equal(rank_by_margin(found, 0), [5, 2, 1, 3, 4, 0])  # e^-1, e^-2, 0, 0, e^-3 - e^-2, -e^-2
+    assert_array_equal(rank_by_difference(found, 0), [5, 2, 1, 3, 4, 0])  # e^-1, e^-2, 0, 0, e^-3 - e^-2, -e^-2
 
 
 def density_selector(log_densities, counts, rank="density"):
@@ -178,8 +178,8 @@ def test_candidates_are_the_densest_samples_of_each_class():
 def test_candidates_by_margin():
     found = np.array([[0.0, -0.1], [-1.0, -8.0], [-2.0, -1.0], [-3.0, -0.9], [-9.0, -7.0]])
     assert_array_equal(density_selector(found, [1, 1])[0].candidates(np.arange(5)), [0])
-    assert_array_equal(density_selector(found, [1, 1], "margin")[0].candidates(np.arange(5)), [1, 3])
-    assert_array_equal(density_selector(found, [2, 2], "margin")[0].candidates(np.arange(5)), [0, 1, 2, 3])
+    assert_array_equal(density_selector(found, [1, 1], "difference")[0].candidates(np.arange(5)), [1, 3])
+    assert_array_equal(density_selector(found, [2, 2], "difference")[0].candidates(np.arange(5)), [0, 1, 2, 3])
 
 
 def test_candidates_are_confident_from_eps_on_and_eps_decays():

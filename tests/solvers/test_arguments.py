@@ -15,6 +15,7 @@ OTHER = {  # another value of each parameter
     "max_time": 1e-9,
     "tol": 0.3,
     "max_iter": 1,
+    "n_levels": 3,
     "n_init": 5,
     "n_support": 2,
     "init": "subset",

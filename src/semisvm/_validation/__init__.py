@@ -3,8 +3,9 @@
 Each message says what came, what is allowed and what to do.
 """
 
-from .data import check_kernel_matrix, check_X, copy_if_shared
-from .labels import Labels, encode_labels, encode_labels_of
+from .classifiers import check_classifier
+from .data import check_kernel_matrix, check_sample_weight, check_X, copy_if_shared
+from .labels import Labels, drop_zero_weight, encode_labels, encode_labels_of
 from .packages import import_optional
 from .parameters import (
     Array,
@@ -32,12 +33,15 @@ __all__ = [
     "TrainingSet",
     "check_X",
     "check_choice",
+    "check_classifier",
     "check_integer",
     "check_kernel_matrix",
     "check_number",
+    "check_sample_weight",
     "check_training_set",
     "check_value",
     "copy_if_shared",
+    "drop_zero_weight",
     "encode_labels",
     "encode_labels_of",
     "import_optional",

@@ -41,7 +41,7 @@ def label(
     target: Annotated[str | None, typer.Option(help="The column whose empty cells are to be filled.")] = None,
     text: Annotated[list[str] | None, typer.Option(help="A column to read as text; may be repeated.")] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")] = None,
-    method: Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")] = "cccp",
+    method: Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")] = "semi",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; by default TABLE.labeled beside TABLE.")
     ] = None,

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from ..datasets import hide_labels, make_two_gaussians
-from ..estimators import CCCPTSVM
+from ..ensemble import SemiSVM
 from .labeling import LabelRequest, label
 from .progress import ProgressDisplay
 
@@ -33,13 +33,13 @@ def error_table() -> list[str]:
         "handwritten 3 and 8": (X[kept] / 16.0, y[kept], 10),
     }
     lines = [f"Error on the unlabeled samples, mean over {N_DRAWS} random choices of the labeled ones", ""]
-    lines += [f"{'data':28s}{'labeled':>9s}{'unlabeled':>11s}{'SVM':>9s}{'CCCPTSVM':>11s}"]
+    lines += [f"{'data':28s}{'labeled':>9s}{'unlabeled':>11s}{'SVM':>9s}{'SemiSVM':>11s}"]
     for name, (X, y, n_labeled) in problems.items():
         errors = []
         for seed in range(N_DRAWS):
             partly_labeled = hide_labels(y, n_labeled, random_state=seed)
             hidden = partly_labeled == -1
-            model = CCCPTSVM(C=1.0).fit(X, partly_labeled)
+            model = SemiSVM(random_state=seed).fit(X, partly_labeled)
             predictions = (model.supervised_.predict(X[hidden]), model.transduction_[hidden])
             errors.append([np.mean(labels != y[hidden]) for labels in predictions])
         supervised, semi_supervised = 100 * np.mean(errors, axis=0)

@@ -32,7 +32,7 @@ class LabelRequest:
     target: str | None
     text: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    method: str = "cccp"
+    method: str = "semi"
     output: Path | None = None
     balance: str | None = None
     seed: int = 0
@@ -130,7 +130,7 @@ def _new_estimator(request: LabelRequest, cls: type, classes: list[Any], display
         if "balance" not in parameters:
             raise InputError(
                 f"--balance {request.balance} is not allowed with --method {short_name(cls.__name__)}, which uses "
-                "labeled rows only; remove --balance or choose a semi-supervised method such as cccp."
+                "labeled rows only; remove --balance or choose a semi-supervised method such as semi."
             )
         estimator.set_params(balance=parse_balance(request.balance, classes))
     return estimator.set_params(**{name: value for name, value in options.items() if name in parameters})
@@ -146,7 +146,7 @@ def _fit(estimator: Any, X: Any, y: np.ndarray, result: LabelResult, display: Pr
         raise InputError(str(error)) from error
     found = estimator.transduction_[empty]
     display.begin("computing probabilities")
-    if hasattr(type(estimator), "supervised_"):
+    if hasattr(estimator, "supervised_"):
         result.n_different = int((estimator.supervised_.predict(X[empty]) != found).sum())
     codes = {c: i for i, c in enumerate(estimator.classes_.tolist())}
     probabilities = estimator.predict_proba(X[empty])

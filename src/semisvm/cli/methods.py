@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..ensemble import ENSEMBLES
 from ..estimators import ESTIMATORS
 from ..self_training import WRAPPERS
 from . import InputError
@@ -18,7 +19,7 @@ def short_name(class_name: str) -> str:
 
 def methods() -> dict[str, type]:
     """All estimators by their short name."""
-    return {short_name(name): cls for name, cls in (ESTIMATORS | WRAPPERS).items()}
+    return {short_name(name): cls for name, cls in (ENSEMBLES | ESTIMATORS | WRAPPERS).items()}
 
 
 def find_method(name: str) -> type:

@@ -44,6 +44,8 @@ def label_report(result: LabelResult) -> list[str]:
         ]
     lines += ["", *_class_table(result), ""]
     if n_filled:
+        if hasattr(result.estimator, "report_"):
+            lines += [result.estimator.report_.conclusion]
         if result.n_different is not None:
             share = 100 * result.n_different / n_filled
             lines += [f"The supervised model would fill {result.n_different:,} of them differently ({share:.1f} %)."]

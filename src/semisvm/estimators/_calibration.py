@@ -22,15 +22,15 @@ class LazySlope:
     first, so that a saved one holds the slope and not the samples.
     """
 
-    def __init__(self, compute: Callable[[BinaryProblems | None], float]):
-        self._compute: Callable[[BinaryProblems | None], float] | None = compute
+    def __init__(self, compute: Callable[..., float]):
+        self._compute: Callable[..., float] | None = compute
         self._value: float | None = None
 
-    def compute(self, problems: BinaryProblems | None = None) -> float:
-        """The slope, computed at the first call, with the binary problems of the fit if they are still there."""
+    def compute(self, *at_hand: Any) -> float:
+        """The slope, computed at the first call from what is kept and what is still at hand of the fit."""
         if self._value is None:
             assert self._compute is not None, "there is a value or a way to compute it"
-            self._value, self._compute = self._compute(problems), None
+            self._value, self._compute = self._compute(*at_hand), None
         return self._value
 
     def __getstate__(self) -> dict[str, Any]:
@@ -49,21 +49,27 @@ def calibrate(
 
     ``settings`` hold C and gamma as numbers; ``problems`` are those of the fit, if they are still there.
     """
-    precomputed = settings.kernel.name == "precomputed"
-    contents = np.sort(X, axis=1) if precomputed else X  # kernel values of a sample, whatever their order
-    folds = folds_of_distinct_samples(contents, codes, N_FOLDS)
     n_classes = len(classes)
-    if any(len(np.unique(folds[codes == c])) < 2 for c in range(n_classes)):
-        warn_user(
-            f"{settings.name}: a class has one labeled sample (not counting equal ones), which cannot be held "
-            "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two samples of each class or more."
-        )
+    groups = held_out_groups(X, codes, n_classes, settings.kernel.name == "precomputed", settings.name)
+    if groups is None:
         return 1.0
-    groups = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
     problems = problems or prepare(settings, classes, X, codes, weights)
     scores = problems.held_out_scores(codes, weights, groups)
-    held = folds >= 0
+    held = codes >= 0
     return fit_slope(*_score_columns(scores[held], codes[held], weights[held], n_classes, settings.multiclass))
+
+
+def held_out_groups(X: Any, codes: np.ndarray, n_classes: int, precomputed: bool, name: str) -> list[np.ndarray] | None:
+    """Labeled samples fold by fold; None, with a warning by the estimator of this name, if one has the only label."""
+    contents = np.sort(X, axis=1) if precomputed else X  # kernel values of a sample, whatever their order
+    folds = folds_of_distinct_samples(contents, codes, N_FOLDS)
+    if any(len(np.unique(folds[codes == c])) < 2 for c in range(n_classes)):
+        warn_user(
+            f"{name}: a class has one labeled sample (not counting equal ones), which cannot be held "
+            "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two samples of each class or more."
+        )
+        return None
+    return [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
 
 
 def _score_columns(

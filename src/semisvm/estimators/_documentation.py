@@ -25,6 +25,10 @@ ATTRIBUTES = {
         "array of shape (n_samples,)",
         "A label for every sample: the given one, or the one that the method found.",
     ),
+    "training_scores_": (
+        "array of shape (n_samples,) or (n_samples, n_classes)",
+        "``decision_function`` at the samples of ``fit``; NaN at those that have no part in it.",
+    ),
     "share_": (
         "ClassShares",
         "Shares of the classes among the unlabeled samples, by weight: ``asked`` for (None without a balance) and "

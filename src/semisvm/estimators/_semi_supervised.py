@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import TrainingSet, copy_if_shared
 from ..balance import Count
 from ..solution import Solution
-from ._shares import asked_shares, compare_shares, impose_shares, warn_if_one_class
+from ._shares import compare_shares, impose_shares, warn_if_far, warn_if_one_class
 from .base import BaseSVM
 from .parameters import (
     BalanceParameters,
@@ -23,10 +23,9 @@ from .parameters import (
     MulticlassParameters,
     Parametrized,
     cost_parameter,
-    gamma_parameter,
     unlabeled_cost_parameter,
 )
-from .problems import UnlabeledSettings
+from .problems import BinaryProblems, UnlabeledSettings
 
 
 class SemiSupervisedSVM(BalanceParameters, BaseSVM):
@@ -36,12 +35,9 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
         default="auto", auto="10 divided by the total variance of the features", kw_only=False
     )
     C_unlabeled: float | None = unlabeled_cost_parameter("C l/u")
-    gamma: float | str = gamma_parameter("median")
-
-    _auto_C: ClassVar[float] = 10.0
 
     def _unlabeled_settings(self) -> UnlabeledSettings:
-        balance_tol = self.balance_tol if isinstance(self, CountBalanceParameters) else 0.0
+        balance_tol = self.balance_tol if isinstance(self, CountBalanceParameters) else "auto"
         default_is_C = isinstance(self, EqualCostParameters)
         keeps_share = len(self._formulation().solver.accepts.balances) > 1
         balance = self.balance if keeps_share or self._given_share or self.balance == "labeled" else None
@@ -64,21 +60,32 @@ class SemiSupervisedSVM(BalanceParameters, BaseSVM):
         """Whether the user gave the shares of ``transduction_``, as a number or a mapping."""
         return self.balance is not None and not isinstance(self.balance, str)
 
-    def _found_codes(self, solutions: list[Solution], data: TrainingSet) -> np.ndarray:
+    def _found_codes(self, solutions: list[Solution], data: TrainingSet, problems: BinaryProblems) -> np.ndarray:
         """As in the base class, with the shares that the user gave; sets ``share_``."""
-        codes = super()._found_codes(solutions, data)
-        formulation = self._formulation()
-        settings = self._unlabeled_settings()
-        asked = asked_shares(settings.balance, data) if formulation.unlabeled is not None else None
-        rest = data.labels.codes[data.kept] < 0
-        if rest.any():
-            warn_if_one_class(self, asked, codes[rest], data.labels.classes)
+        codes = super()._found_codes(solutions, data, problems)
+        formulation, settings = problems.settings.formulation, problems.settings.unlabeled
+        given, weights = data.labels.codes[data.kept], data.weights[data.kept]
+        rest = given < 0
+        assert settings is not None, "a semi-supervised estimator has them"
+        keeps_share = settings.balance is not None and formulation.unlabeled is not None
+        asked = problems.shares(given, weights) if keeps_share else None
+        shares = None if asked is None else asked.shares
+        is_one_class = (
+            warn_if_one_class(self, shares, codes[rest], data) if formulation.unlabeled is not None else False
+        )
+        if asked is not None and rest.any():
             searched = len(solutions) == 1 and Count in formulation.solver.accepts.balances
-            if asked is not None and self._given_share and not searched:
+
+            def tolerance(share: float) -> float:
+                return settings.tolerance(share, asked.n_labels)
+
+            if self._given_share and not searched:
                 scores = self._couple(np.column_stack([s.scores[rest] for s in solutions]))
-                weights = data.weights[data.kept][rest]
-                codes[rest] = impose_shares(codes[rest], scores, weights, asked, settings.balance_tol)
-        self.share_ = compare_shares(asked, codes[rest], data)
+                slack = tolerance(float(asked.shares[-1]))
+                codes[rest] = impose_shares(codes[rest], scores, weights[rest], asked.shares, slack)
+            elif not is_one_class:
+                warn_if_far(self, asked, tolerance, codes[rest], data)
+        self.share_ = compare_shares(shares, codes[rest], data)
         return codes
 
     def _keep_training_set(self, data: TrainingSet) -> None:

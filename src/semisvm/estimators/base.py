@@ -42,7 +42,7 @@ from .parameters import (
     MulticlassParameters,
     RunParameters,
 )
-from .problems import Formulation, ProblemSettings, UnlabeledSettings, prepare
+from .problems import BinaryProblems, Formulation, ProblemSettings, UnlabeledSettings, prepare
 from .progress import CallbackSupportMixin, Progress, with_callbacks
 
 
@@ -59,7 +59,7 @@ class BaseSVM(
     """What all estimators share; subclasses declare their parameters and name their ``_formulation``."""
 
     _doc_link_module: ClassVar[str] = "semisvm"
-    _auto_C: ClassVar[float] = 1.0  # the value behind C="auto", for features of total variance one
+    _auto_C: ClassVar[float] = 10.0  # the value behind C="auto", for features of total variance one
 
     # ---------------------------------------------------------------- parameters
 
@@ -126,12 +126,10 @@ class BaseSVM(
         -------
         self
         """
-        settings, given = self._settings(), X
-        labeled_only = settings.unlabeled is None
-        data = check_training_set(self, X, y, sample_weight, self.kernel == "precomputed", labeled_only)
-        self.classes_ = data.labels.classes
+        given = X
+        data, problems = self._prepare(X, y, sample_weight)
+        settings, self.classes_ = problems.settings, data.labels.classes
         X, codes, weights = data.take(data.kept), data.labels.codes[data.kept], data.weights[data.kept]
-        problems = prepare(settings, self.classes_, X, codes, weights)
         warn_if_far_from_origin(self, problems.space, X)
         self._kernel_, self.gamma_, self.C_ = problems.kernel, problems.kernel.gamma, problems.C
         if self.verbose:
@@ -146,9 +144,28 @@ class BaseSVM(
         self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, copy_if_shared(X, given), codes, weights))
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
             self._slope_.compute(problems)  # the coupled decision needs it
-        self._fill_labels(solutions, data)
+        self.training_scores_ = self._training_scores(solutions, data)
+        self._fill_labels(solutions, data, problems)
         self._keep_training_set(data)
         return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, BinaryProblems]:
+        """Check what a fit is given and state the binary problems of the samples that are part of it.
+
+        Fits and the criteria of model selection begin here.
+        """
+        settings = self._settings()
+        labeled_only = settings.unlabeled is None
+        data = check_training_set(self, X, y, sample_weight, self.kernel == "precomputed", labeled_only)
+        codes, weights = data.labels.codes[data.kept], data.weights[data.kept]
+        return data, prepare(settings, data.labels.classes, data.take(data.kept), codes, weights)
+
+    def _training_scores(self, solutions: list[Solution], data: TrainingSet) -> np.ndarray:
+        """What ``decision_function`` is at the samples of the fit; NaN at those that have no part in it."""
+        found = self._couple(np.column_stack([solution.scores for solution in solutions]))
+        scores = np.full((len(data.weights), found.shape[1]), np.nan)
+        scores[data.kept] = found
+        return scores[:, 0] if found.shape[1] == 1 else scores
 
     def _keep_training_set(self, data: TrainingSet) -> None:
         """Keep what ``supervised_`` will be fitted to, where a class has it."""
@@ -156,16 +173,16 @@ class BaseSVM(
     def _copy_details(self, solutions: list[Solution]) -> None:
         """Set attributes that only some classes have."""
 
-    def _fill_labels(self, solutions: list[Solution], data: TrainingSet) -> None:
+    def _fill_labels(self, solutions: list[Solution], data: TrainingSet, problems: BinaryProblems) -> None:
         """``transduction_``: given labels, then those that the method found, then predictions."""
         codes = data.labels.codes.copy()
-        codes[data.kept] = self._found_codes(solutions, data)
+        codes[data.kept] = self._found_codes(solutions, data, problems)
         outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
         if len(outside):
             codes[outside] = _winner(self._couple(self._scores(data.X[outside])))
         self.transduction_ = data.labels_of(codes)
 
-    def _found_codes(self, solutions: list[Solution], data: TrainingSet) -> np.ndarray:
+    def _found_codes(self, solutions: list[Solution], data: TrainingSet, problems: BinaryProblems) -> np.ndarray:
         """Positions of the classes that the method found for the samples of the fit."""
         if len(solutions) == 1:
             return (solutions[0].labels > 0).astype(int)

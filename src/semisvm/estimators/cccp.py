@@ -43,7 +43,7 @@ class CCCPTSVM(MeanBalanceParameters, HingeTSVM):
     >>> float((model.supervised_.predict(X[hidden]) != y[hidden]).mean().round(3))
     0.126
     >>> float((model.transduction_[hidden] != y[hidden]).mean().round(3))
-    0.094
+    0.1
     """
 
     s: float = parameter(-0.3, Real(-1.0, 0.0, "high"), doc="Where the ramp is cut, in (-1, 0].")

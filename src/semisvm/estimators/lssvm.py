@@ -50,7 +50,7 @@ class LSSVM(InterceptParameters, ApproximationParameters, BaseSVM):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LSSVM().fit(X, y)
     >>> round(float(model.score(X, y)), 3)
-    0.96
+    0.993
     """
 
     random_state: Any = random_state_parameter("For landmarks.")

@@ -16,11 +16,9 @@ class ProgressiveLSSVM(LSSVMSearchBase):
     .. math:: \tfrac12\|w\|^2 + \tfrac C2 \sum_{i \in L} (y_i - f(x_i))^2 + \tfrac{C^*}2 \sum_{j \in U} (y_j - f(x_j))^2
 
     step by step: the unlabeled sample that fits the present model best joins it, until none is left. The next label
-    belongs to the class that is furthest below its share of ``balance``. With ``balance=None`` the classes take turns:
-    equally often, unless the labeled samples would be as uneven less than once in a hundred times if the classes were
-    equally frequent; then as often as among them. Where classes are uneven that is a poor guess. With
-    ``label_order="objective"`` the next label is the one that costs less. All candidates are kept up to date by a
-    pivoted elimination, O(u^3/3) in all.
+    belongs to the class that is furthest below its share of ``balance``; with ``balance=None``, below its share of the
+    labeled samples. With ``label_order="objective"`` the next label is the one that costs less. All candidates are kept
+    up to date by a pivoted elimination, O(u^3/3) in all.
 
     {parameters}
 
@@ -40,7 +38,7 @@ class ProgressiveLSSVM(LSSVMSearchBase):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = ProgressiveLSSVM().fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    56
+    54
     """
 
     selection: str = parameter(
@@ -52,10 +50,10 @@ class ProgressiveLSSVM(LSSVMSearchBase):
     label_order: str = parameter(
         "turns",
         Options(["turns", "objective"]),
-        doc="Which label is next: the classes take turns, in proportion to ``balance``, and without one as above; or "
-        'the label that costs less. The article says "according to the objective function"; read so, and without a '
-        "balance, all samples can end in one class where C* is large (half the samples wrong on its own data sets). "
-        "Turns come near its figures.",
+        doc="Which label is next: the classes take turns, in proportion to ``balance``, and without one to the labeled "
+        'samples; or the label that costs less. The article says "according to the objective function"; read so, and '
+        "without a balance, all samples can end in one class where C* is large (half the samples wrong on its own data "
+        "sets). Turns come near its figures.",
     )
 
     def _solver(self) -> Progressive:
@@ -90,7 +88,7 @@ class DCLSSVM(LSSVMSearchBase):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = DCLSSVM().fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    56
+    53
     """
 
     max_iter: int = limit_parameter(1000, "Largest number of steps.")

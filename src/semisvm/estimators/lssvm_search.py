@@ -14,7 +14,6 @@ from .parameters import (
     ApproximationParameters,
     CountBalanceParameters,
     InterceptParameters,
-    balance_tol_parameter,
     limit_parameter,
     max_time_parameter,
     parameter,
@@ -89,7 +88,7 @@ class SwitchingLSSVM(LSSVMSearchBase):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = SwitchingLSSVM().fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    52
+    55
     """
 
     rule: str = parameter(
@@ -149,7 +148,6 @@ class LocalSearchRLSC(LSSVMSearchBase):
         Options([True, "regularized", False]),
         doc="A free intercept, one that is part of the norm, or none, as in the article.",
     )
-    balance_tol: float = balance_tol_parameter(0.1)
     max_iter: int = limit_parameter(1000, "Largest number of rounds over the samples.")
 
     def _solver(self) -> LabelSearch:

@@ -106,7 +106,7 @@ class CostParameters(Parametrized):
     """The cost of the loss."""
 
     C: float | str = cost_parameter(
-        default=1.0, auto="1 divided by the total variance of the features", where="", kw_only=False
+        default="auto", auto="10 divided by the total variance of the features", where="", kw_only=False
     )
 
 
@@ -125,7 +125,7 @@ class KernelParameters(Parametrized):
         doc='"linear", "rbf", "poly", "laplacian", "multiquadric", "inverse_multiquadric", "kmod", "precomputed" or a '
         "function of two arrays of samples; formulas in :mod:`semisvm.spaces.kernels`.",
     )
-    gamma: float | str = gamma_parameter("scale")
+    gamma: float | str = gamma_parameter("median")
     coef0: float = parameter(0.0, Real(), doc="Constant of the poly, laplacian and multiquadric kernels.")
     degree: int = parameter(3, Described("int"), doc="Degree of the poly kernel.")
     sigma: float | None = parameter(
@@ -205,8 +205,8 @@ class ToleranceParameters(Parametrized):
 
 BalanceType: TypeAlias = "str | float | Mapping | None"
 BALANCE_KINDS = (
-    '"auto" is an estimate (at present the share of the labeled ones), "labeled" exactly the share of the labeled '
-    "ones, None no condition; or a number, or a mapping from class to share."
+    '"auto" is an estimate (see :mod:`semisvm.model_selection.shares`), "labeled" the share of the labeled ones, None '
+    "no condition; or a number, or a mapping from class to share."
 )
 BALANCE_DOC = f"The share r of ``classes_[1]`` among the unlabeled samples: {BALANCE_KINDS}"
 MEAN_BALANCE_DOC = (
@@ -219,12 +219,6 @@ MEAN_BALANCE_DOC = (
 def balance_parameter(doc: str = BALANCE_DOC, default: str | None = "auto") -> Any:
     """The class shares of the unlabeled samples."""
     return parameter(default, Described('{"auto", "labeled", None}, float or mapping'), doc=doc)
-
-
-def balance_tol_parameter(default: float) -> Any:
-    """How far the share may be from the one asked for."""
-    doc = "How far the share may be from ``balance``; at 0 round(r u) unlabeled samples are positive."
-    return parameter(default, Real(0.0, 1.0, "both"), doc=doc)
 
 
 class BalanceParameters(Parametrized):
@@ -242,4 +236,10 @@ class MeanBalanceParameters(BalanceParameters):
 class CountBalanceParameters(BalanceParameters):
     """A share of positive labels, and how far it may be off."""
 
-    balance_tol: float = balance_tol_parameter(0.0)
+    balance_tol: float | str = parameter(
+        "auto",
+        Options(["auto"]),
+        Real(0.0, 1.0, "both"),
+        doc='How far the share may be from ``balance``: "auto" is a standard error of the share, and 0 if you gave it; '
+        "at 0 round(r u) unlabeled samples are positive.",
+    )

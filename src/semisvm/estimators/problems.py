@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._threads import n_parallel, run_parallel
-from ..balance import Balance, Count, Free, Mean, class_shares
+from ..balance import AskedShares, Balance, Count, Free, Mean, standard_error
 from ..losses import Loss
+from ..model_selection.shares import ShareEstimator, decide_shares
 from ..multiclass import BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, votes
 from ..problem import Problem
 from ..solution import Solution
@@ -39,12 +40,19 @@ class Formulation(NamedTuple):
 
 
 class UnlabeledSettings(NamedTuple):
-    """Cost and balance of unlabeled samples; a cost of None is C l/u, or C where ``default_is_C``."""
+    """Cost and balance of unlabeled samples; a cost of None is C l/u, or C where ``default_is_C``.
+
+    ``balance_tol="auto"`` is a standard error of the share.
+    """
 
     C: float | None
     default_is_C: bool
     balance: Any
-    balance_tol: float
+    balance_tol: float | str
+
+    def tolerance(self, share: float, n_labels: float) -> float:
+        """How far a share that is as sure as one of so many labels may be off."""
+        return standard_error(share, n_labels) if isinstance(self.balance_tol, str) else float(self.balance_tol)
 
 
 @dataclass(frozen=True)
@@ -110,26 +118,39 @@ def prepare(
     kernel, C = resolved or resolve(settings, X, codes, weights)
     solver, norm = settings.formulation.solver, settings.formulation.norm
     space = build_space(settings.approximation, solver, norm, kernel, settings.intercept is True, X, codes)
-    return BinaryProblems(settings, classes, kernel, C, space)
+    estimator = None
+    if settings.unlabeled is not None and settings.unlabeled.balance == "auto":
+        is_median = settings.gamma == "median" and kernel.name == "rbf"
+        precomputed = kernel.name == "precomputed"
+        estimator = ShareEstimator(X, codes >= 0, weights, precomputed, kernel.gamma if is_median else None)
+    return BinaryProblems(settings, classes, kernel, C, space, estimator)
 
 
 @dataclass(frozen=True)
 class BinaryProblems:
-    """The binary problems of an estimator in one space, with gamma of the kernel and C resolved."""
+    """The binary problems of an estimator in one space, with gamma of the kernel and C resolved.
+
+    ``share_estimator`` is there if the shares of the classes are estimated.
+    """
 
     settings: ProblemSettings
     classes: np.ndarray
     kernel: Kernel
     C: float
     space: Space
+    share_estimator: ShareEstimator | None
+
+    def shares(self, codes: np.ndarray, weights: np.ndarray) -> AskedShares:
+        """Shares of the classes among the samples that have no label in ``codes``, from the others alone."""
+        balance = None if self.settings.unlabeled is None else self.settings.unlabeled.balance
+        return decide_shares(balance, self.classes, codes, weights, self.share_estimator)
 
     def tasks(self, codes: np.ndarray, weights: np.ndarray, guess: np.ndarray | None = None) -> list[BinaryTask]:
         """The binary tasks of the classes; ``guess`` says where an unlabeled sample is part of a one-vs-one task."""
-        unlabeled = self.settings.unlabeled
-        shares = class_shares(None if unlabeled is None else unlabeled.balance, self.classes, codes, weights)
+        asked = self.shares(codes, weights)
         if self.settings.multiclass == "ovr":
-            return one_vs_rest(codes, shares)
-        return one_vs_one(codes, shares, guess)
+            return one_vs_rest(codes, asked)
+        return one_vs_one(codes, asked, guess)
 
     def state(self, task: BinaryTask, weights: np.ndarray) -> Problem:
         """A task as a problem, with costs and balance as numbers."""
@@ -144,7 +165,7 @@ class BinaryProblems:
             cost = np.where(known, cost, self._unlabeled_cost(unlabeled, labeled_weight, unlabeled_weight) * weights)
             if unlabeled.balance is not None and formulation.unlabeled is not None and unlabeled_weight > 0:
                 counts = Count in formulation.solver.accepts.balances
-                slack = float(unlabeled.balance_tol)
+                slack = unlabeled.tolerance(task.share, task.n_labels)
                 balance = Count(task.share, slack) if counts else Mean(2.0 * task.share - 1.0)
         return Problem(
             self.space,

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from .._validation import Described, Options
 from ..losses import Gaussian, Hinge, SquaredHinge
+from ..multiclass import COUPLINGS, SCHEMES
 from ..solvers import Continuation, GradientPath
 from ._primal import PrimalTSVM
-from .parameters import EqualCostParameters, MeanBalanceParameters, cost_parameter, limit_parameter, tol_parameter
+from .parameters import (
+    NONE,
+    EqualCostParameters,
+    MeanBalanceParameters,
+    cost_parameter,
+    limit_parameter,
+    parameter,
+    tol_parameter,
+)
 from .problems import Formulation
 
 
@@ -15,9 +25,18 @@ class SmoothTSVM(MeanBalanceParameters, PrimalTSVM):
     """A path of smooth problems, with a fixed mean of f."""
 
     tol: float = tol_parameter(
-        "Norm of the gradient at which a level is solved, relative to that of the losses at w = 0."
+        "Norm of the gradient at which a level is solved, relative to that of the losses at w = 0.", 1e-4
     )
-    max_iter: int = limit_parameter(1000, "Largest number of Newton steps at a level.")
+    max_iter: int = limit_parameter(
+        1000, "Largest number of steps at a level: of L-BFGS on dense features, of Newton's method on a sparse X."
+    )
+    n_jobs: int | None = parameter(
+        None,
+        Described("int"),
+        NONE,
+        doc="Largest number of threads, as in joblib: over the binary problems; on a sparse X over parts of it, as all "
+        "problems are solved in one pass over the data. None is all cores.",
+    )
 
 
 class GradientTSVM(SmoothTSVM):
@@ -28,8 +47,8 @@ class GradientTSVM(SmoothTSVM):
     .. math:: \tfrac12\|w\|^2 + C \sum_{i \in L} (1 - y_i f(x_i))_+^2 + C^* \sum_{j \in U} e^{-3 f(x_j)^2}
 
     subject to a mean of f over the unlabeled samples that is fixed by ``balance``. C* increases from a hundredth of its
-    value in eleven levels, each solved from the last point by Newton steps in a trust region. Works in the primal, on
-    X, sparse or dense, or on features of a kernel. Where one class is rare, the mean of f does not fix its share.
+    value in eleven levels, each solved from the last point: by L-BFGS on dense X and on features of a kernel, by Newton
+    steps in a trust region on sparse X. Where one class is rare, the mean of f does not fix its share.
 
     {parameters}
 
@@ -52,7 +71,7 @@ class GradientTSVM(SmoothTSVM):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = GradientTSVM(C=1.0).fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    49
+    46
     """
 
     def _formulation(self) -> Formulation:
@@ -69,7 +88,8 @@ class ContinuationTSVM(EqualCostParameters, SmoothTSVM):
 
     subject to a mean of f over the unlabeled samples that is fixed by ``balance``. The objective is convolved with a
     Gaussian wide enough to make it convex, minimized, and followed through eleven levels of decreasing smoothing. Where
-    one class is rare, the mean of f does not fix its share.
+    one class is rare, the mean of f does not fix its share; therefore several classes are separated in pairs by
+    default, and the pairs vote.
 
     {parameters}
 
@@ -93,11 +113,23 @@ class ContinuationTSVM(EqualCostParameters, SmoothTSVM):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = ContinuationTSVM().fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    54
+    53
     """
 
     C: float | str = cost_parameter(
         default="auto", auto="100 divided by the total variance of the features", kw_only=False
+    )
+
+    multiclass: str = parameter(
+        "ovo",
+        Options(SCHEMES),
+        doc="More than two classes: one model per pair of classes, or one per class against the rest, which is rare.",
+    )
+    coupling: str = parameter(
+        "pwc1",
+        Options(COUPLINGS),
+        doc="How one-vs-one combines its pairs; formulas in :mod:`semisvm.multiclass.coupling`. Votes need no "
+        "calibration in ``fit``.",
     )
 
     _auto_C: ClassVar[float] = 100.0

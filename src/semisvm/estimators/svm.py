@@ -46,7 +46,7 @@ class SVM(InterceptParameters, ToleranceParameters, BaseSVM):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = SVM().fit(X[50:], y[50:])
     >>> float(model.score(X[50:], y[50:]))
-    0.96
+    0.98
     """
 
     loss: str = parameter("hinge", Options(["hinge", "squared_hinge"]), doc="The loss.")

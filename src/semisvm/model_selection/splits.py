@@ -21,7 +21,7 @@ def folds_of_distinct_samples(X: Any, codes: np.ndarray, n_splits: int) -> np.nd
     There are no more folds than distinct samples of the smallest class.
     """
     folds = np.full(len(codes), -1)
-    keys = {int(sample): _digest(X, int(sample)) for sample in np.flatnonzero(codes >= 0)}
+    keys = {int(sample): sample_digest(X, int(sample)) for sample in np.flatnonzero(codes >= 0)}
     samples_of = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
     classes = [sorted({keys[int(sample)] for sample in samples}) for samples in samples_of]
     n_splits = min(n_splits, *(len(distinct) for distinct in classes))
@@ -37,7 +37,15 @@ def folds_of_distinct_samples(X: Any, codes: np.ndarray, n_splits: int) -> np.nd
     return folds
 
 
-def _digest(X: Any, sample: int) -> bytes:
+def equal_samples(X: Any, samples: np.ndarray) -> np.ndarray:
+    """A number for each of some samples, the same for those with equal contents; -1 for all other samples of X."""
+    group = np.full(X.shape[0], -1)
+    keys = np.array([sample_digest(X, int(sample)) for sample in samples], dtype="S32")
+    group[samples] = np.unique(keys, return_inverse=True)[1]
+    return group
+
+
+def sample_digest(X: Any, sample: int) -> bytes:
     """A hash of the sample's contents, the same for dense and sparse, single and double precision."""
     if sparse.issparse(X):
         part = slice(X.indptr[sample], X.indptr[sample + 1])

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..balance import AskedShares
 from .ties import merge_ties, merge_zeros
 
 SCHEMES = ("ovr", "ovo")
@@ -30,43 +31,47 @@ class BinaryTask(NamedTuple):
         Samples that are part of the task, labeled or not.
     share : float
         Share of positive samples among the unlabeled ones.
+    n_labels : float
+        Number of labels that, counted, tell the share as surely.
     """
 
     signs: np.ndarray
     present: np.ndarray
     share: float
+    n_labels: float = np.inf
 
 
-def one_vs_rest(codes: np.ndarray, shares: np.ndarray) -> list[BinaryTask]:
+def one_vs_rest(codes: np.ndarray, asked: AskedShares) -> list[BinaryTask]:
     """One task per class, or a single one for two classes; every sample is part of all."""
+    shares, n_labels = asked
     present = np.ones(len(codes), dtype=bool)
     positive = [1] if len(shares) == 2 else range(len(shares))
     return [
-        BinaryTask(np.where(codes < 0, 0.0, np.where(codes == c, 1.0, -1.0)), present, float(shares[c]))
+        BinaryTask(np.where(codes < 0, 0.0, np.where(codes == c, 1.0, -1.0)), present, float(shares[c]), n_labels)
         for c in positive
     ]
 
 
-def one_vs_one(codes: np.ndarray, shares: np.ndarray, guess: np.ndarray | None = None) -> list[BinaryTask]:
+def one_vs_one(codes: np.ndarray, asked: AskedShares, guess: np.ndarray | None = None) -> list[BinaryTask]:
     """One task per pair (i, j), i < j, positive for j.
 
     Parameters
     ----------
     codes : int array of shape (n,)
         Class of each sample, -1 where unknown.
-    shares : array of shape (k,)
+    asked : AskedShares
         Shares of the classes among the unlabeled samples.
     guess : int array of shape (n,), optional
         Class that the supervised model votes for, which says where an unlabeled sample is part; None: everywhere.
     """
-    tasks = []
+    tasks, (shares, n_labels) = [], asked
     for i, j in pairs(len(shares)):
         of_pair = (codes == i) | (codes == j)
         unlabeled = (codes < 0) if guess is None else (codes < 0) & ((guess == i) | (guess == j))
         total = shares[i] + shares[j]
         share = float(shares[j] / total) if total > 0 else 0.5
         signs = np.where(codes == j, 1.0, np.where(codes == i, -1.0, 0.0))
-        tasks.append(BinaryTask(signs, of_pair | unlabeled, share))
+        tasks.append(BinaryTask(signs, of_pair | unlabeled, share, n_labels * total if total > 0 else n_labels))
     return tasks
 
 

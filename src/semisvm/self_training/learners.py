@@ -60,8 +60,8 @@ class IncrementalLearner:
     def __init__(self, problems: BinaryProblems, weights: np.ndarray, k: int):
         space, solver = problems.space, problems.settings.formulation.solver
         self._classes = [1] if k == 2 else list(range(k))
-        everything = BinaryTask(np.zeros(space.n), np.ones(space.n, dtype=bool), 0.5)
-        problem = problems.state(everything, weights)
+        everything = BinaryTask(np.zeros(space.n), np.ones(space.n, dtype=bool), share=np.nan, n_labels=0.0)
+        problem = problems.state(everything, weights)  # which has no balance
         self._n_given = 0
         self._n_jobs = problems.settings.n_jobs if space.gram().fits_memory else 1  # the row cache has one user
         self._lssvm: IncrementalLSSVM | None = None

@@ -132,21 +132,21 @@ class DensitySelector:
     """The samples most typical of each class by a density estimate are candidates; a confidence of eps is enough.
 
     Where there are none eps decreases by ``decay``. Samples are ranked by the density of a class, or with the rank
-    "margin" by how far it is above that of any other class.
+    "difference" by how far it is above that of any other class.
     """
 
     densities: DensityEstimator
     counts: np.ndarray  # candidates of each class
     threshold: float  # eps
     decay: float
-    rank: str = "density"
+    rank: str = "difference"
 
     def candidates(self, samples: np.ndarray) -> np.ndarray:
         """Positions of the samples most typical of each class."""
         found = self.densities.log_densities(samples)
         kept = []
         for c, count in enumerate(self.counts):
-            order = np.argsort(-found[:, c], kind="stable") if self.rank == "density" else rank_by_margin(found, c)
+            order = np.argsort(-found[:, c], kind="stable") if self.rank == "density" else rank_by_difference(found, c)
             kept.append(order[:count])
         return np.unique(np.concatenate(kept))
 
@@ -160,7 +160,7 @@ class DensitySelector:
         self.densities.add(samples, codes)
 
 
-def rank_by_margin(log_densities: np.ndarray, c: int) -> np.ndarray:
+def rank_by_difference(log_densities: np.ndarray, c: int) -> np.ndarray:
     """Samples by G_c - max of the others, the largest first, computed from logarithms so that nothing underflows."""
     own = log_densities[:, c]
     other = np.delete(log_densities, c, axis=1).max(axis=1)

@@ -3,7 +3,7 @@
 from ..balance import Count, Free, Mean
 from ..problem import Problem
 from .base import NO_FEATURES, Accepts, Solver, StoppingRule
-from .dual import CCCP, SMO, Genetic, IncrementalSVM, PairSwitching
+from .dual import CCCP, SMO, CoordinateDescent, Genetic, IncrementalSVM, PairSwitching
 from .exact import BranchBound, ConcaveLP, LowRankRelaxation, MixedInteger
 from .least_squares import (
     DifferenceConvex,
@@ -21,6 +21,7 @@ from .primal import Annealing, Continuation, FiniteNewton, GradientPath, MultiSw
 
 SOLVERS: dict[str, type[Solver]] = {
     "smo": SMO,
+    "coordinate_descent": CoordinateDescent,
     "cccp": CCCP,
     "least_squares": LeastSquares,
     "greedy": Greedy,
@@ -52,6 +53,7 @@ __all__ = [
     "BranchBound",
     "ConcaveLP",
     "Continuation",
+    "CoordinateDescent",
     "DifferenceConvex",
     "FiniteNewton",
     "Genetic",

@@ -23,16 +23,17 @@ MAX_EXPONENT = 20.0  # the largest Parzen gamma gives the nearest neighbor of a 
 NEGLIGIBLE = 1e-14  # of the terms of a variance: this much is rounding error
 
 
-def _subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
-    if X.shape[0] <= N_SUBSAMPLE:
+def _subsample(X: Any, weights: np.ndarray, n_samples: int | None = None) -> tuple[Any, np.ndarray]:
+    n_samples = N_SUBSAMPLE if n_samples is None else n_samples
+    if X.shape[0] <= n_samples:
         return X, weights
-    index = np.linspace(0, X.shape[0] - 1, N_SUBSAMPLE).astype(int)
+    index = np.linspace(0, X.shape[0] - 1, n_samples).astype(int)
     return X[index], weights[index]
 
 
-def _centered_subsample(X: Any, weights: np.ndarray) -> tuple[Any, np.ndarray]:
+def _centered_subsample(X: Any, weights: np.ndarray, n_samples: int | None = None) -> tuple[Any, np.ndarray]:
     """The subsample, centered: distances and variances are unchanged and lose no digits to an offset."""
-    X, weights = _subsample(X, weights)
+    X, weights = _subsample(X, weights, n_samples)
     return kernels.centered(X)[0], weights
 
 
@@ -82,12 +83,17 @@ def _squared_distances(X: Any) -> np.ndarray:
     return distances
 
 
-def median_squared_distance(X: Any, weights: np.ndarray) -> float:
-    """Median of ||x_i - x_j||^2 over pairs of samples; of the positive ones, should the median be zero."""
-    X, weights = _centered_subsample(X, weights)
+def median_squared_distance(X: Any, weights: np.ndarray, n_samples: int | None = None) -> float:
+    """Median of ||x_i - x_j||^2 over pairs of samples; of the positive ones, should the median be zero.
+
+    Pairs are those of a subsample of at most ``n_samples``, None for ``N_SUBSAMPLE``.
+    """
+    X, weights = _centered_subsample(X, weights, n_samples)
     upper = ~np.tri(X.shape[0], dtype=bool)
-    values = np.r_[_squared_distances(X)[upper], np.zeros(X.shape[0])]
-    pair_weights = np.r_[np.outer(weights, weights)[upper], np.maximum(weights * (weights - 1.0) / 2.0, 0.0)]
+    values, pair_weights = _squared_distances(X)[upper], np.outer(weights, weights)[upper]
+    if not np.all(weights <= 1.0):  # pairs of a sample with its own copies
+        values = np.r_[values, np.zeros(X.shape[0])]
+        pair_weights = np.r_[pair_weights, np.maximum(weights * (weights - 1.0) / 2.0, 0.0)]
     median = _weighted_median(values, pair_weights)
     positive = values > 0
     if median > 0 or not positive.any():
@@ -96,6 +102,8 @@ def median_squared_distance(X: Any, weights: np.ndarray) -> float:
 
 
 def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    if len(values) and np.all(weights == weights[0]) and weights[0] > 0:
+        return float(np.median(values))  # by partition, ten times as fast
     order = np.argsort(values)
     total = np.cumsum(weights[order])
     if not len(total) or total[-1] <= 0:

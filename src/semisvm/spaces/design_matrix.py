@@ -194,6 +194,11 @@ class DesignMatrix:
 
         return self._sum(add, columns.shape[1], self.d).reshape(self.d, *H.shape[1:])
 
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """A dense X with contiguous rows, for compiled loops over them."""
+        return np.ascontiguousarray(self.X)
+
     def squared_norms(self) -> np.ndarray:
         """Squared norms of the samples."""
         return squared_norms(self.X)

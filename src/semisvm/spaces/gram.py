@@ -32,17 +32,19 @@ class Gram(Memo):
         The training samples.
     float64 : bool
         Whether values are float64 however many samples there are.
+    values : array of shape (n, n), optional
+        The kernel matrix, if it is known already.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, float64: bool = False):
+    def __init__(self, kernel: Kernel, X: Any, float64: bool = False, values: np.ndarray | None = None):
         super().__init__()
         self.kernel = kernel
         self.n: int = X.shape[0]
         self.precomputed = kernel.name == "precomputed"
-        self.dtype = gram_dtype(kernel, X, float64)
+        self.dtype = gram_dtype(kernel, X, float64) if values is None else values.dtype
         self.X = X
         self.center: np.ndarray | None = None
-        self._K: np.ndarray | None = X if self.precomputed else None
+        self._K: np.ndarray | None = X if self.precomputed else values
         self._cache: RowCache | None = None
         self._indefinite: dict[bool, bool] = {}
         if self.precomputed:

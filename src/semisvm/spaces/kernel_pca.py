@@ -4,6 +4,8 @@ References
 ----------
 .. [1] B. Schoelkopf, A. Smola and K.-R. Mueller, "Nonlinear component analysis as a kernel eigenvalue problem", Neural
    Computation 10, 1998. https://doi.org/10.1162/089976698300017467
+.. [2] N. Halko, P.-G. Martinsson and J. A. Tropp, "Finding structure with randomness", SIAM Review 53, 2011.
+   https://doi.org/10.1137/090771806
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ from .kernels import Kernel
 from .landmarks import N_COMPONENTS
 from .nystroem import check_definite, significant
 
+OVERSAMPLING = 20  # more directions of a random projection than components
 
-def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None) -> MappedFeatures:
+
+def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None, randomized: bool = False) -> MappedFeatures:
     """Features by kernel PCA, not centered: K = U diag(d) U', Z = U d^1/2, largest eigenvalues first.
 
-    Needs the whole kernel matrix, and O(n^3) time.
+    Needs the whole kernel matrix, and O(n^3) time; O(n^2 r) by random projections [2]_, which find the leading
+    components almost exactly and smaller ones less so.
 
     Parameters
     ----------
@@ -34,17 +39,32 @@ def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None) -> Mappe
         The samples.
     n_components : int or None
         Largest number of components; None for 1,000.
+    randomized : bool
+        Whether to use random projections, of a fixed seed, where they are faster.
     """
     check_definite(kernel)
     gram = Gram(kernel, X)
     r = min(n_components or N_COMPONENTS, gram.n)
     K = np.array(gram.compute(), dtype=np.float64)
-    subset = {"subset_by_index": (gram.n - r, gram.n - 1)} if 4 * r < gram.n else {}  # otherwise all are found sooner
     with single_blas_thread:
-        d, U = linalg.eigh(K, overwrite_a=True, check_finite=False, **subset)
+        if randomized and 3 * (r + OVERSAMPLING) < gram.n:
+            d, U = _randomized_eigenvectors(K, r)
+        else:
+            few = 4 * r < gram.n  # otherwise all are found sooner
+            subset = {"subset_by_index": (gram.n - r, gram.n - 1)} if few else {}
+            d, U = linalg.eigh(K, overwrite_a=True, check_finite=False, **subset)
     d, U = d[: -r - 1 : -1], U[:, : -r - 1 : -1]
     kept = significant(d, gram.n)
     signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(r)])  # the largest entry of a component is positive
     U, root = U[:, kept] * signs[kept], np.sqrt(d[kept])
     landmarks = None if gram.precomputed else X.copy()  # the user's array may change later
     return MappedFeatures(np.ascontiguousarray(U * root), np.arange(gram.n), landmarks, U / root)
+
+
+def _randomized_eigenvectors(K: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
+    """Largest eigenvalues, increasing, and their vectors, in the range of K^2 times random directions."""
+    Q = np.random.default_rng(0).standard_normal((len(K), r + OVERSAMPLING))
+    for _ in range(2):
+        Q, _ = linalg.qr(K @ Q, mode="economic", overwrite_a=True, check_finite=False)
+    d, V = linalg.eigh(Q.T @ (K @ Q), check_finite=False)
+    return d, Q @ V

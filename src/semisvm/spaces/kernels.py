@@ -219,6 +219,20 @@ def evaluate(kernel: Kernel, A: Samples, B: Samples) -> np.ndarray:
     form = form_of(kernel)
     if form is None:
         return _evaluate_callable(kernel.name, A.X, B.X)
+    width = 0.0
+    if form.needs_distance:
+        width = _kmod_width(kernel) if kernel.name == "kmod" else 1.0 / kernel.gamma
+    T = arguments(form, A, B, width)
+    form.apply(T, kernel)
+    return T
+
+
+def arguments(form: KernelForm, A: Samples, B: Samples, width: float = 0.0) -> np.ndarray:
+    """What a kernel is a function of: the products, squared distances or distances of the samples of A and B.
+
+    A squared distance that is rounding error becomes zero, unless that makes no difference at this squared width of the
+    kernel.
+    """
     T = A.X @ B.X.T
     if sparse.issparse(T):
         T = T.toarray()
@@ -231,12 +245,10 @@ def evaluate(kernel: Kernel, A: Samples, B: Samples) -> np.ndarray:
         np.maximum(T, 0.0, out=T)
         noise = ROUNDING * np.finfo(T.dtype).eps
         largest = noise * (A.squared_norms.max(initial=0.0) + B.squared_norms.max(initial=0.0))
-        width = _kmod_width(kernel) if kernel.name == "kmod" else 1.0 / kernel.gamma
         if form.argument == "distance" or largest > MAGNIFIED * width:  # the root magnifies an error, too
             T[(noise * A.squared_norms)[:, None] + noise * B.squared_norms >= T] = 0.0
         if form.argument == "distance":
             np.sqrt(T, out=T)
-    form.apply(T, kernel)
     return T
 
 

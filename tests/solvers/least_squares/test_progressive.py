@@ -60,7 +60,8 @@ def test_progress_is_that_of_a_loop_that_trains_every_model(
     selection, label_order, space, balance, intercept, monkeypatch
 ):
     problem = least_squares_problem(3, 8, space=space, balance=balance, intercept=intercept, C=4.0, C_unlabeled=1.6)
-    y, objectives = naive_progress(problem, selection, label_order, getattr(balance, "r", 0.5))
+    labeled_share = (problem.signs > 0).sum() / problem.is_labeled.sum()
+    y, objectives = naive_progress(problem, selection, label_order, getattr(balance, "r", labeled_share))
     for panel in (3, 64):
         monkeypatch.setattr(progressive, "PANEL", panel)
         solution = Progressive(selection, label_order).solve(problem)
@@ -73,16 +74,17 @@ def test_progress_is_that_of_a_loop_that_trains_every_model(
         assert solution.certificate.value == 0.0
 
 
-@pytest.mark.parametrize("n_positive, share", [(15, 0.5), (19, 0.95)], ids=["by chance", "unlike a fair coin"])
-def test_turns_are_equal_unless_the_labels_contradict_it(n_positive, share):
+@pytest.mark.parametrize("weight, n_positive", [(1.0, 7), (8.0, 9)])
+def test_turns_without_a_balance_are_those_of_the_labeled_weight(weight, n_positive):
+    """14 of 20 labeled samples are positive, each of a weight of 1 or 8: shares of 0.7 and 112/118."""
     problem = least_squares_problem(3, 10, n_labeled=20)
-    known = np.flatnonzero(problem.is_labeled)
-    signs = problem.signs.copy()
-    signs[known] = np.where(np.arange(20) < n_positive, 1.0, -1.0)
-    problem = replace(problem, signs=signs)
-    y, _ = naive_progress(problem, "growth", "turns", share)
+    signs, weights = problem.signs.copy(), np.ones(30)
+    signs[problem.is_labeled] = np.where(np.arange(20) < 14, 1.0, -1.0)
+    weights[signs > 0] = weight
+    problem = replace(problem, signs=signs, weights=weights)
+    y, _ = naive_progress(problem, "growth", "turns", 14 * weight / (14 * weight + 6))
     np.testing.assert_array_equal(Progressive().solve(problem).labels, y)
-    assert (y[problem.searched] > 0).sum() == (5 if share == 0.5 else 10)
+    assert (y[problem.searched] > 0).sum() == n_positive
 
 
 @pytest.mark.parametrize("space", ["rbf", "features"])

@@ -298,7 +298,7 @@ def test_certificate_of_a_path_is_that_of_its_last_level_wherever_it_ends(solver
 
 @every_solver
 def test_ctrl_c_before_the_end_of_the_first_solve_leaves_a_usable_zero(solver, monkeypatch):
-    problem = make_problem(solver)
+    problem = make_problem(solver, space="csr")
 
     def interrupted(*args):
         raise KeyboardInterrupt
@@ -313,7 +313,7 @@ def test_ctrl_c_before_the_end_of_the_first_solve_leaves_a_usable_zero(solver, m
 
 @pytest.mark.parametrize("solver", [GradientPath, Continuation])
 def test_ctrl_c_before_the_first_level_leaves_usable_zeros_in_all_problems(solver, monkeypatch):
-    problems, n_calls, levels = problems_in_one_space(solver), [], solver.levels
+    problems, n_calls, levels = problems_in_one_space(solver, space="csr"), [], solver.levels
 
     def interrupted(self, problem):
         n_calls.append(problem)

@@ -59,7 +59,7 @@ def test_first_level_is_convex_and_the_last_one_is_not_where_unlabeled_samples_c
     problem = make_problem(balance, intercept=intercept, C_unlabeled=C_unlabeled)
     operator = PrimalOperator(problem)
     norms = operator.sample_norms()
-    gammas = smoothing(problem, norms)
+    gammas = smoothing(problem, norms, 11)
     assert len(gammas) == 11
     assert gammas == sorted(gammas, reverse=True)
     assert gammas[-1] == pytest.approx(1.0 / (30.0 * norms[~problem.is_labeled].max() ** 2))

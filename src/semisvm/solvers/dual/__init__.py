@@ -1,6 +1,7 @@
-"""SMO on the kernel matrix, and the methods that train with it."""
+"""SMO on the kernel matrix, coordinate descent on features, and the methods that train with them."""
 
 from .cccp import CCCP
+from .coordinate_descent import CoordinateDescent
 from .fixed_labels import LabelMoves, Trainer, evaluate, evaluate_all_samples, kernel_block, solve_supervised
 from .genetic import Genetic
 from .incremental import IncrementalSVM
@@ -10,6 +11,7 @@ from .smo import SMO, solve_dual
 __all__ = [
     "CCCP",
     "SMO",
+    "CoordinateDescent",
     "Genetic",
     "IncrementalSVM",
     "LabelMoves",

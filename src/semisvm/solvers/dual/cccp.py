@@ -1,9 +1,12 @@
 """The concave-convex procedure for models with a ramp loss.
 
 A ramp is a hinge minus a hinge. Each step replaces the subtracted one by its tangent at the present scores, which only
-moves bounds of the dual (``dual_problem.linearize``), and solves the convex problem that remains with
-``smo.solve_dual`` from the last point. The objective never increases, and once no tangent changes the point is
-stationary.
+moves bounds of the dual (``dual_problem.linearize``), and solves the convex problem that remains from the last point.
+The objective never increases, and once no tangent changes the point is stationary.
+
+The convex problems are solved by SMO, or by coordinate descent where it is faster (``descent_pays``). Its first sweeps
+do most of the work: with ``LOOSE`` in place of tol until no tangent changes, then with tol, then with tighter ones
+while the duality gap of the convex problem is above ``MAX_GAP``.
 """
 
 from __future__ import annotations
@@ -18,11 +21,25 @@ from ...losses import Hinge, Ramp, SquaredHinge, SymmetricHinge, SymmetricRamp
 from ...problem import Problem, balance_residual
 from ...solution import Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .dual_problem import Dual, DualPoint, build_dual, linearize, primal_values, solution_from_dual
+from .coordinate_descent import descend, descent_pays, duality_gap
+from .dual_problem import (
+    Dual,
+    DualPoint,
+    PrimalValues,
+    build_box_dual,
+    build_dual,
+    linearize,
+    primal_values,
+    solution_from_dual,
+)
+from .eliminated_intercept import EliminatedIntercept
 from .smo import MAX_PAIR_STEPS, solve_dual
 
 STALLED = 1e-10  # relative decrease of the objective below which a step has changed nothing
 N_TIGHTER = 4  # tolerances tried for a convex step, each a tenth of the one before, until the objective decreases
+N_EXACT = 2  # more of them for coordinate descent, which has no exact solution of the free coordinates at its end
+LOOSE = 1e-2  # tolerance of coordinate descent until the tangents stay the same
+MAX_GAP = 1e-3  # of the objective: duality gap of the last convex step of coordinate descent
 SUBSET_SIZE = 500
 SUBSET_SHARE = 0.1
 
@@ -62,66 +79,110 @@ class CCCP(Solver):
     ) -> Solution:
         """Minimize, from the hinge SVM of the labeled samples or from another solution."""
         stop = StoppingRule(self.max_iter + 1, self.max_time, callback)  # the first row of the trace is the start
-        dual = build_dual(problem)
-        point = self._start(problem, dual, start, stop, rng)
+        convex = ConvexSolver(problem, stop, whole_matrix=self.init != "subset")
+        dual = convex.build_dual()
+        point = self._start(convex, dual, start, rng)
+        tolerances = [self.tol * 0.1**k for k in range(N_TIGHTER + N_EXACT * convex.by_coordinates)]
+        if convex.by_coordinates and self.tol < LOOSE:
+            tolerances.insert(0, LOOSE)
         tangent: Dual | None = None
         with stop:
             while True:
                 values = primal_values(problem, dual, point)
                 old, tangent = tangent, linearize(problem, dual, values.scores)
+                objective = values.objective(problem)
+                is_settled = old is not None and _same_bounds(old, tangent)
+                is_exact = (
+                    is_settled and tolerances[0] <= self.tol and convex.is_exact(tangent, point, values, objective)
+                )
                 if point.status == "max_iter":  # of the pair steps, not of the convex steps
                     stop.end("stalled")
                 row = {
-                    "objective": values.objective(problem),
-                    "pair_steps": point.n_iter,
+                    "objective": objective,
+                    "dual_steps": point.n_iter,
                     "violation": point.violation,
                     "balance": balance_residual(problem, values.scores, np.sign(values.scores)),
                 }
-                stop.log_iteration(row, converged=old is not None and _same_bounds(old, tangent))
+                stop.log_iteration(row, converged=is_exact)
                 if not stop.running:
                     break
-                point, stalled = self._convex_step(problem, tangent, point, stop)
+                tolerances = tolerances[is_settled:]
+                point, stalled = _convex_step(convex, tangent, point, tolerances)
                 if stalled:
                     stop.end("converged")
                     break
         point = replace(point, status=str(stop.status))
         return solution_from_dual(problem, point, "stationary", self.tol, stop.trace)
 
-    def _start(self, problem: Problem, dual: Dual, start: Solution | None, stop: StoppingRule, rng: Any) -> DualPoint:
+    def _start(self, convex: ConvexSolver, dual: Dual, start: Solution | None, rng: Any) -> DualPoint:
         """The point whose scores give the first tangents."""
         if start is not None:
-            dual = linearize(problem, dual, start.scores)
-            return solve_dual(dual, start.multipliers, self.tol, stop.nested(MAX_PAIR_STEPS))
+            return convex.solve(linearize(convex.problem, dual, start.scores), start.multipliers, self.tol)
         if self.init == "subset":
-            left_out = _outside_subset(problem, rng)
+            left_out = _outside_subset(convex.problem, rng)
             dual = dual._replace(lower=np.where(left_out, 0.0, dual.lower), upper=np.where(left_out, 0.0, dual.upper))
-        return solve_dual(
-            dual, None, self.tol, stop.nested(MAX_PAIR_STEPS), polish=False, whole_matrix=self._whole_matrix
-        )
+        return convex.solve(dual, None, self.tol, polish=False)
 
-    @property
-    def _whole_matrix(self) -> bool:
-        """From a subset few samples ever get a multiplier, so few kernel rows are needed."""
-        return self.init != "subset"
 
-    def _convex_step(
-        self, problem: Problem, tangent: Dual, point: DualPoint, stop: StoppingRule
-    ) -> tuple[DualPoint, bool]:
-        """The convex step, as exact as it takes to decrease the objective, and whether it could not.
+class ConvexSolver:
+    """Solves the duals of the convex steps of one problem: by coordinate descent where it pays, else by SMO.
 
-        Where nothing decreases it, the step still has the multipliers that belong to the present tangents; it is
-        returned unless its objective is higher.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    stop : StoppingRule
+        The rule of the convex steps.
+    whole_matrix : bool
+        As of ``solve_dual``. From a subset few samples ever get a multiplier, so few kernel rows are needed.
+    """
+
+    def __init__(self, problem: Problem, stop: StoppingRule, whole_matrix: bool):
+        self.problem, self.stop, self.whole_matrix = problem, stop, whole_matrix
+        self.by_coordinates = descent_pays(problem)
+        self.samples = EliminatedIntercept(problem) if self.by_coordinates else None
+
+    def build_dual(self) -> Dual:
+        """The dual before the first tangents."""
+        return build_dual(self.problem) if self.samples is None else build_box_dual(self.problem)
+
+    def is_exact(self, dual: Dual, point: DualPoint, values: PrimalValues, objective: float) -> bool:
+        """Whether no better solution of a dual lowers the objective by much; SMO solves the free coordinates exactly.
+
+        The tolerance alone does not show it where costs are large.
         """
-        value = stop.trace[-1]["objective"]
-        trial, decrease = point, -np.inf
-        for tol in self.tol * 0.1 ** np.arange(N_TIGHTER):
-            trial = solve_dual(tangent, trial, tol, stop.nested(MAX_PAIR_STEPS), whole_matrix=self._whole_matrix)
-            decrease = value - primal_values(problem, tangent, trial).objective(problem)
-            if trial.status not in ("converged", "stalled"):
-                return (trial if decrease > 0 else replace(point, status=trial.status)), False
-            if decrease > STALLED * abs(value):
-                return trial, False
-        return (trial if decrease >= -STALLED * abs(value) else point), True
+        if self.samples is None:
+            return True
+        a = point.a[: dual.gram.n]
+        f = values.scores if dual.ridge is None else values.scores + dual.ridge * a
+        return duality_gap(dual, a, f) <= MAX_GAP * objective
+
+    def solve(self, dual: Dual, start: np.ndarray | DualPoint | None, tol: float, polish: bool = True) -> DualPoint:
+        """Solve a dual from any point."""
+        if self.samples is not None:
+            return descend(self.samples, dual, start, tol, self.stop.nested())
+        stop = self.stop.nested(MAX_PAIR_STEPS)
+        return solve_dual(dual, start, tol, stop, polish=polish, whole_matrix=self.whole_matrix)
+
+
+def _convex_step(
+    convex: ConvexSolver, tangent: Dual, point: DualPoint, tolerances: list[float]
+) -> tuple[DualPoint, bool]:
+    """The convex step, as exact as it takes to decrease the objective, and whether it could not.
+
+    Where nothing decreases it, the step still has the multipliers that belong to the present tangents; it is returned
+    unless its objective is higher.
+    """
+    problem, value = convex.problem, convex.stop.trace[-1]["objective"]
+    trial, decrease = point, -np.inf
+    for tol in tolerances:
+        trial = convex.solve(tangent, trial, tol)
+        decrease = value - primal_values(problem, tangent, trial).objective(problem)
+        if trial.status not in ("converged", "stalled"):
+            return (trial if decrease > 0 else replace(point, status=trial.status)), False
+        if decrease > STALLED * abs(value):
+            return trial, False
+    return (trial if decrease >= -STALLED * abs(value) else point), True
 
 
 def _outside_subset(problem: Problem, rng: Any) -> np.ndarray:

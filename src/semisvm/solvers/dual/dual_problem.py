@@ -93,21 +93,29 @@ def build_dual(problem: Problem) -> Dual:
 
     With a balance this is the supervised model that keeps it. ``linearize`` frees the other coordinates.
     """
+    return with_virtual_samples(problem, build_box_dual(problem))
+
+
+def with_virtual_samples(problem: Problem, dual: Dual) -> Dual:
+    """The dual with the virtual samples of the intercept and the balance."""
+    virtual, virtual_slope = _virtual_samples(problem)
+    return dual._replace(virtual=virtual, virtual_slope=virtual_slope)
+
+
+def build_box_dual(problem: Problem) -> Dual:
+    """The dual without virtual samples, for a solver that eliminates them: bounds and slopes of the samples alone."""
     part = problem.is_labeled & (problem.cost > 0)
     y = problem.signs
     squared = isinstance(problem.labeled, SquaredHinge)
     if squared and problem.is_indefinite:
         _check_bounded(problem)
     bound = np.where(part, np.inf if squared else problem.cost, 0.0)
-    virtual, virtual_slope = _virtual_samples(problem)
     return Dual(
         problem.space.gram(),
         lower=np.where(y < 0, -bound, 0.0),
         upper=np.where(y > 0, bound, 0.0),
         slope=y.astype(np.float64),
         ridge=np.divide(0.5, problem.cost, out=np.zeros_like(problem.cost), where=part) if squared else None,
-        virtual=virtual,
-        virtual_slope=virtual_slope,
     )
 
 

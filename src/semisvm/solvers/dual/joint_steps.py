@@ -23,7 +23,7 @@ def solve_free(iterate: Iterate) -> None:
         return
     H, right = _system(iterate, free)
     right[:-1] += H[:-1, :-1] @ iterate.a[free]
-    right[-1] += iterate.a[free].sum()
+    right[-1] += H[-1, :-1] @ iterate.a[free]
     with single_blas_thread:
         solved = _solve_symmetric(H, right)[:-1]
     low, high = _piece(iterate, free)
@@ -85,9 +85,10 @@ def _system(iterate: Iterate, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     H[len(real) : k, :k] = iterate.V[np.ix_(virtual - n, free)]
     H[: len(real), len(real) : k] = iterate.V[np.ix_(virtual - n, real)].T
     H[np.arange(k), np.arange(k)] += iterate.ridge[free]
-    H[k, :k] = H[:k, k] = 1.0
+    size = np.abs(H).max() or 1.0  # the border is as large as the kernel values, on whatever scale these are
+    H[k, :k] = H[:k, k] = size
     up, _ = iterate.slopes()
-    return H, np.r_[(up - iterate.f)[free], -iterate.a.sum()]
+    return H, np.r_[(up - iterate.f)[free], -size * iterate.a.sum()]
 
 
 def _piece(iterate: Iterate, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -78,9 +78,11 @@ def solve_dual(
         _run_pair_steps(iterate, tol, stop, whole_matrix)
         if polish and stop.status in ("converged", "stalled") and dual.gram.dtype == np.float64:
             solve_free(iterate)
-    if stop.interrupted:
+    if stop.interrupted or stop.status == "stalled":  # f of half a step, or with the rounding errors of many
         iterate = Iterate(dual, iterate.a)
     top, bottom, multiplier, n_free = summarize(iterate.a, iterate.f, *iterate.pieces)
+    if stop.status == "stalled" and top - bottom <= tol:
+        stop.status = "converged"
     if not n_free:
         multiplier = 0.5 * (top + bottom) if np.isfinite(top + bottom) else 0.0
     status = "interrupted" if stop.interrupted else stop.status or "converged"  # Ctrl-C is heard while polishing, too

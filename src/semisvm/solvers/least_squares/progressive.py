@@ -25,7 +25,6 @@ from .schur_complement import SchurComplement, build_complement
 from .system import check_memory, last_model, searched_solution, solve_labeled, system_in_time, system_samples
 
 PANEL = 64  # samples labeled between two updates of the whole Schur complement
-FAIR_SHARE = 1.29  # 2.58 standard deviations of a share of one half, times the root of the number of samples
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Progressive(Solver):
         Add the sample that increases the objective least, or the one of smallest |alpha|, as in the article.
     label_order : {"turns", "objective"}
         Which label comes next: the classes take turns, or the one that costs less. Turns are in proportion to the
-        balance; without one, equal, unless the labeled samples contradict that.
+        balance; without one, to the labeled samples.
     max_time : float or None
         Seconds after which the remaining samples get the sign of the present model. The model of all labels may take
         half as long again; where that is not enough, f is that of the labeled samples.
@@ -179,14 +178,9 @@ class _RemainingSamples:
 
 
 def _positive_share(problem: Problem) -> float:
-    """The share of positive turns: that of the balance; else one half, or the labeled share if it differs too much.
-
-    Too much is what equally probable classes exceed once in a hundred times.
-    """
+    """The share of positive turns: that of the balance, else of the labeled samples."""
     if isinstance(problem.balance, Count):
         return problem.balance.r
     labeled = problem.labeled_samples
     weights = problem.weights_of(labeled)
-    total = weights.sum()
-    share = float(weights[problem.signs[labeled] > 0].sum() / total)
-    return 0.5 if abs(share - 0.5) <= FAIR_SHARE / np.sqrt(total) else share
+    return float(weights[problem.signs[labeled] > 0].sum() / weights.sum())

@@ -20,30 +20,33 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
-from scipy.special import erfc
 
 from ...balance import Free, Mean
-from ...losses import Gaussian, Hinge
+from ...losses import Gaussian, Hinge, SmoothedHinge
 from ...problem import Problem
 from ..base import Accepts
 from .batch import run_batched
+from .lanczos import largest_by_lanczos
 from .operator import PrimalOperator
-from .smooth_path import N_LEVELS, SmoothPath, by_label
-from .trust_region import SmoothObjective
+from .smooth_objective import SmoothObjective
+from .smooth_path import SmoothPath
 
+EIGENVALUE_TOL = 1e-4
 NARROW = 1e-150  # width of the smoothing at a sample of norm 0: margins divided by it do not overflow
 
 
 @dataclass(frozen=True)
 class Continuation(SmoothPath):
-    """Eleven levels of smoothing, the first convex; Newton steps in a trust region at each.
+    """Eleven levels of smoothing, the first convex; each is minimized from the end of the one before.
 
     Parameters
     ----------
     tol : float
         Norm of the gradient at which a level is solved, relative to that of the losses at w = 0.
     max_iter : int
-        Largest number of Newton steps at a level.
+        Largest number of steps at a level.
+    n_levels : int
+        Number of levels.
     max_time : float or None
         Seconds after which the best solution so far is returned.
 
@@ -58,7 +61,7 @@ class Continuation(SmoothPath):
     def levels(self, problem: Problem) -> list[tuple[float, SmoothObjective]]:
         """gamma, and the smoothed losses."""
         norms = PrimalOperator(problem).sample_norms()
-        return [(gamma, smoothed_losses(problem, norms, gamma)) for gamma in smoothing(problem, norms)]
+        return [(gamma, smoothed_losses(problem, norms, gamma)) for gamma in smoothing(problem, norms, self.n_levels)]
 
 
 def _gaussian_scale(problem: Problem) -> float:
@@ -66,13 +69,13 @@ def _gaussian_scale(problem: Problem) -> float:
     return problem.unlabeled.scale
 
 
-def smoothing(problem: Problem, norms: np.ndarray) -> list[float]:
+def smoothing(problem: Problem, norms: np.ndarray, n_levels: int) -> list[float]:
     """gamma of the levels."""
     scale = _gaussian_scale(problem)
     largest = float(max(norms[problem.searched].max(), 0.5 * norms[problem.labeled_samples].max(initial=0.0)))
     last = 1.0 / (10.0 * scale * max(largest**2, 1e-300))
     first = (2.0 * scale * largest_eigenvalue(problem, norms)) ** (2.0 / 3.0) / scale
-    return [float(gamma) for gamma in np.geomspace(max(first, 10.0 * last), last, N_LEVELS)]
+    return [float(gamma) for gamma in np.geomspace(max(first, 10.0 * last), last, n_levels)]
 
 
 def largest_eigenvalue(problem: Problem, norms: np.ndarray) -> float:
@@ -82,6 +85,12 @@ def largest_eigenvalue(problem: Problem, norms: np.ndarray) -> float:
     used = ~problem.is_labeled & (norms > 0)
     weights[used] = problem.cost[used] / norms[used] ** 3
     size = operator.design.d
+    if not weights.any():
+        return 0.0
+    start = np.random.default_rng(0).normal(size=size)  # a fixed direction may be orthogonal to all samples
+    if not operator.design.sparse:
+        mean = np.zeros(size) if operator.mean is None else operator.mean
+        return 1.001 * largest_by_lanczos(operator.design.rows, mean, weights, start, EIGENVALUE_TOL)
 
     def product(v: np.ndarray) -> np.ndarray:
         full = np.append(v, 0.0) if operator.has_b else v
@@ -89,42 +98,17 @@ def largest_eigenvalue(problem: Problem, norms: np.ndarray) -> float:
         (out,) = run_batched(operator.design, [operator.adjoint(weights * image)])
         return out[:size]
 
-    if not weights.any():
-        return 0.0
     if size <= 2:
         return float(np.linalg.eigvalsh(np.column_stack([product(unit) for unit in np.eye(size)]))[-1])
     matrix = LinearOperator((size, size), matvec=lambda v: product(np.asarray(v).ravel()), dtype=np.float64)
-    start = np.random.default_rng(0).normal(size=size)  # a fixed direction may be orthogonal to all samples
-    largest = eigsh(matrix, 1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
+    largest = eigsh(matrix, 1, which="LA", v0=start, tol=EIGENVALUE_TOL, return_eigenvectors=False)[0]
     return 1.001 * float(largest)  # a little above, so that the first level is convex in spite of Lanczos' tolerance
 
 
 def smoothed_losses(problem: Problem, norms: np.ndarray, gamma: float) -> SmoothObjective:
-    """The losses of a problem, smoothed."""
-    known = problem.is_labeled
-    signs, cost = problem.signs[known], problem.cost[known]
-    width = np.maximum(np.sqrt(gamma) * norms[known], NARROW)
-    s, rest = _gaussian_scale(problem), problem.cost[~known]
-    a = 1.0 + gamma * s * np.where(rest > 0.0, norms[~known], 0.0) ** 2  # others may be larger than gamma allows for
-
-    def gaussian(f: np.ndarray) -> np.ndarray:
-        return rest * np.exp(-s * f[~known] ** 2 / a)
-
-    def scaled_margin(f: np.ndarray) -> np.ndarray:
-        return np.clip((signs * f[known] - 1.0) / width, -1e8, 1e8)
-
-    def value(f: np.ndarray) -> float:
-        e = scaled_margin(f)
-        of_labeled = cost @ (0.5 * width * (np.exp(-e * e) / np.sqrt(np.pi) - e * erfc(e)))
-        return float(of_labeled + (gaussian(f) / np.sqrt(a)).sum())
-
-    def gradient(f: np.ndarray) -> np.ndarray:
-        of_labeled = -0.5 * cost * signs * erfc(scaled_margin(f))
-        return by_label(known, of_labeled, -2.0 * s * f[~known] / a**1.5 * gaussian(f))
-
-    def curvature(f: np.ndarray) -> np.ndarray:
-        e = scaled_margin(f)
-        of_labeled = cost * np.exp(-e * e) / (np.sqrt(np.pi) * width)
-        return by_label(known, of_labeled, 2.0 * s / a**1.5 * gaussian(f) * (2.0 * s * f[~known] ** 2 / a - 1.0))
-
-    return SmoothObjective(value, gradient, curvature, known)
+    """The losses of a problem, smoothed: a Gaussian is one of another scale and cost."""
+    width = np.maximum(np.sqrt(gamma) * norms, NARROW)
+    counts = ~problem.is_labeled & (problem.cost > 0.0)  # others may be larger than gamma allows for
+    a = 1.0 + gamma * _gaussian_scale(problem) * np.where(counts, norms, 0.0) ** 2
+    unlabeled = Gaussian(_gaussian_scale(problem) / a)
+    return SmoothObjective(SmoothedHinge(width), unlabeled, problem.signs, problem.cost / np.sqrt(a))

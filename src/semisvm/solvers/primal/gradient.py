@@ -12,27 +12,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from ... import losses
 from ...balance import Free, Mean
 from ...losses import Gaussian, SquaredHinge
 from ...problem import Problem
 from ..base import Accepts
-from .smooth_path import N_LEVELS, SmoothPath, by_label
-from .trust_region import SmoothObjective
+from .smooth_objective import SmoothObjective
+from .smooth_path import SmoothPath
 
 FIRST_LEVEL = 0.01
 
 
 @dataclass(frozen=True)
 class GradientPath(SmoothPath):
-    """The cost of unlabeled samples increases in levels; Newton steps in a trust region at each.
+    """The cost of unlabeled samples increases in eleven levels; each is minimized from the end of the one before.
 
     Parameters
     ----------
     tol : float
         Norm of the gradient at which a level is solved, relative to that of the losses at w = 0.
     max_iter : int
-        Largest number of Newton steps at a level.
+        Largest number of steps at a level.
+    n_levels : int
+        Number of levels.
     max_time : float or None
         Seconds after which the best solution so far is returned.
 
@@ -46,27 +47,12 @@ class GradientPath(SmoothPath):
 
     def levels(self, problem: Problem) -> list[tuple[float, SmoothObjective]]:
         """Shares of the cost of unlabeled samples, and the losses."""
-        shares = FIRST_LEVEL ** np.linspace(1, 0, N_LEVELS)
+        shares = FIRST_LEVEL ** np.linspace(1, 0, self.n_levels)
         return [(float(share), losses_with_share(problem, float(share))) for share in shares]
 
 
 def losses_with_share(problem: Problem, share: float) -> SmoothObjective:
     """The losses of a problem with the cost of unlabeled samples multiplied by ``share``."""
-    labeled_loss, unlabeled_loss = problem.labeled, problem.unlabeled
-    assert unlabeled_loss is not None, "a path needs an unlabeled loss"
-    known = problem.is_labeled
-    signs, cost, rest = problem.signs[known], problem.cost[known], share * problem.cost[~known]
-
-    def value(f: np.ndarray) -> float:
-        of_labeled = cost @ losses.value(labeled_loss, signs * f[known])
-        return float(of_labeled + rest @ losses.value(unlabeled_loss, f[~known]))
-
-    def gradient(f: np.ndarray) -> np.ndarray:
-        of_labeled = cost * signs * losses.slope(labeled_loss, signs * f[known])
-        return by_label(known, of_labeled, rest * losses.slope(unlabeled_loss, f[~known]))
-
-    def curvature(f: np.ndarray) -> np.ndarray:
-        of_labeled = cost * losses.curvature(labeled_loss, signs * f[known])
-        return by_label(known, of_labeled, rest * losses.curvature(unlabeled_loss, f[~known]))
-
-    return SmoothObjective(value, gradient, curvature, known)
+    assert problem.unlabeled is not None, "a path needs an unlabeled loss"
+    cost = np.where(problem.is_labeled, problem.cost, share * problem.cost)
+    return SmoothObjective(problem.labeled, problem.unlabeled, problem.signs, cost)

@@ -70,6 +70,13 @@ class PrimalOperator:
 
     # ---------------------------------------------------------------- without the data
 
+    @property
+    def beta(self) -> np.ndarray:
+        """The derivative of b by theta."""
+        if self.mean is not None:
+            return -self.mean
+        return np.append(np.zeros(self.design.d), self.unit) if self.has_b else np.zeros(self.size)
+
     def zero(self) -> Iterate:
         """theta = 0."""
         theta = np.zeros(self.size)
@@ -201,5 +208,9 @@ class PrimalOperator:
 
     def gradient_scale(self, gradient_at_zero: np.ndarray) -> Coroutine[float]:
         """Norm of the gradient of the losses at theta = 0, given by f; the rounding error of it where it cancels."""
-        rounding = ROUNDING * np.abs(gradient_at_zero).sum() * self.design.max_norm
-        return max(float(np.linalg.norm((yield from self.adjoint(gradient_at_zero)))), float(rounding))
+        norm = float(np.linalg.norm((yield from self.adjoint(gradient_at_zero))))
+        return self.scale_above_rounding(norm, float(np.abs(gradient_at_zero).sum()))
+
+    def scale_above_rounding(self, norm: float, total: float) -> float:
+        """The norm of A'r, or its rounding error if that is more; ``total`` is the sum of |r|."""
+        return max(norm, ROUNDING * total * self.design.max_norm)

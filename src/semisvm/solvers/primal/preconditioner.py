@@ -14,12 +14,10 @@ from scipy import linalg, sparse
 
 from ...spaces import largest_block
 from .batch import Coroutine, Request
+from .dense_woodbury import NEGLIGIBLE, ROUNDING, intercept_diagonal
 from .operator import PrimalOperator
 
 MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them, or the memory limit, M is diagonal
-FLAT = 1e-150  # a curvature whose inverse leads to overflow
-NEGLIGIBLE = 1e-8  # of the largest curvature
-ROUNDING = 1e-14  # of the trace: less may leave a matrix that is not positive definite
 
 
 class Woodbury:
@@ -29,11 +27,8 @@ class Woodbury:
         diagonal = 1.0 + squares
         if operator.has_b:
             total = curvature.sum()
-            rest = max(total - curvature[samples].sum(), 1e-3 * total)
-            square = operator.unit**2
-            if square * rest < FLAT:  # the losses do not say how far to move b: as far as a step of one in w moves f
-                rest = 1.0 / square
-            diagonal = np.append(diagonal, square * (rest + (operator.intercept == "regularized")))
+            rest, is_regularized = total - curvature[samples].sum(), float(operator.intercept == "regularized")
+            diagonal = np.append(diagonal, intercept_diagonal(operator.unit, total, rest, is_regularized))
         self._root = np.sqrt(diagonal)  # D^1/2
         self._W: np.ndarray | None = None
         if not len(samples):

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 
 from ..base import StoppingRule
-from .batch import Coroutine
+from .batch import POLISH, Coroutine
 from .conjugate_gradient import conjugate_gradient
 from .operator import Iterate, PrimalOperator, relative_norm
 from .preconditioner import build_woodbury
-
-
-class SmoothObjective(NamedTuple):
-    """A smooth sum of losses: functions of the scores of all samples, costs included.
-
-    Attributes
-    ----------
-    value, gradient, curvature : callables
-        The sum, and its first and second derivatives by the scores.
-    labeled : bool array of shape (n,)
-        Mask of the labeled samples.
-    """
-
-    value: Callable[[np.ndarray], float]
-    gradient: Callable[[np.ndarray], np.ndarray]
-    curvature: Callable[[np.ndarray], np.ndarray]
-    labeled: np.ndarray
+from .smooth_objective import SmoothObjective
 
 
 def minimize(
@@ -38,6 +19,7 @@ def minimize(
     tol: float,
     max_steps: int,
     stop: StoppingRule,
+    n_polish: int = 0,
 ) -> Coroutine[Iterate]:
     """Minimize 1/2 ||w||^2 + objective(f) by Newton steps in a trust region.
 
@@ -53,12 +35,14 @@ def minimize(
         Largest number of Newton steps.
     stop : StoppingRule
         Its deadline is checked in every step.
+    n_polish : int
+        Largest number of steps beyond ``tol``, to the last digits.
     """
     theta, f = start.theta, start.f
     scale = yield from operator.gradient_scale(objective.gradient(operator.zero().f))
     value = operator.half_norm2(theta) + objective.value(f)
     gradient = operator.norm_gradient(theta) + (yield from operator.adjoint(objective.gradient(f)))
-    preconditioner = yield from build_woodbury(operator, np.abs(objective.curvature(f)), objective.labeled)
+    preconditioner = yield from build_woodbury(operator, np.abs(objective.curvature(f)), operator.problem.is_labeled)
 
     def natural_radius() -> float:
         square = float(gradient @ preconditioner.solve(gradient))
@@ -90,4 +74,7 @@ def minimize(
             theta, f, value, gradient = new_theta, new_f, new_value, new_gradient
         if radius <= 1e-14 * natural_radius():
             break
-    return Iterate(theta, f, relative_norm(gradient, scale, theta))
+    end = Iterate(theta, f, relative_norm(gradient, scale, theta))
+    if n_polish and end.violation <= tol:
+        return (yield from minimize(operator, objective, end, POLISH * tol, n_polish, stop))
+    return end

@@ -1,0 +1,142 @@
+"""The supervised side of the hedge: an SVM of the labeled samples, with fixed or tuned C and kernel.
+
+Below ``FEW_LABELS`` labels the parameters are fixed (a Gaussian kernel of gamma = 0.5/(median squared distance), C = 10
+divided by the total variance): held-out errors of so few samples choose worse ones. Above, those with the smallest
+held-out error of a small grid are used, of equal ones that with the smallest hinge loss. Several classes are separated
+in pairs, which vote: with few labels that is better than coupled probabilities.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn import config_context
+
+from ..estimators import SVM
+from ..solvers import StoppingRule
+from ..spaces import Gram, Kernel
+from ..spaces.bandwidth import total_variance
+
+FEW_LABELS = 30
+MAX_TUNED = 1000  # labeled samples on which a grid is tried
+WIDTHS = (0.125, 0.5, 2.0, 8.0)  # gamma, in units of 1/(median squared distance)
+COSTS = (0.1, 1.0, 10.0, 100.0)  # C, in units of 1/(total variance)
+FIXED_WIDTH, FIXED_COST = 0.5, 10.0
+
+
+class Candidate(NamedTuple):
+    """Parameters of a supervised model: kernel with its gamma, and C."""
+
+    kernel: Kernel
+    C: float
+
+
+class SupervisedChoice(NamedTuple):
+    """The supervised model.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        Its parameters.
+    is_tuned : bool
+        Whether they were chosen on held-out samples.
+    held_out : int array of shape (n,)
+        Classes of samples that were held out, by models without them; -1 elsewhere.
+    """
+
+    candidate: Candidate
+    is_tuned: bool
+    held_out: np.ndarray
+
+
+def candidates(X: Any, weights: np.ndarray, median: float) -> list[Candidate]:
+    """The fixed parameters first, then the grid."""
+    kernels = {width: Kernel("rbf", width / median) for width in WIDTHS} | {0.0: Kernel("linear")}
+    variances = {width: total_variance(kernel, X, weights) or 1.0 for width, kernel in kernels.items()}
+    fixed = Candidate(kernels[FIXED_WIDTH], FIXED_COST / variances[FIXED_WIDTH])
+    return [fixed] + [Candidate(kernel, cost / variances[width]) for width, kernel in kernels.items() for cost in COSTS]
+
+
+def choose_supervised(
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    median: float,
+    folds: list[np.ndarray],
+    stop: StoppingRule,
+) -> SupervisedChoice:
+    """Choose the supervised model of the labeled samples.
+
+    Parameters
+    ----------
+    X, codes, weights : arrays over the samples
+        Samples, positions of the classes (-1 where there is none), weights.
+    median : float
+        Median squared distance of two samples.
+    folds : list of arrays
+        Samples that are held out together.
+    stop : StoppingRule
+        Its deadline ends the search among the candidates.
+    """
+    every = candidates(X, weights, median)
+    labeled = np.flatnonzero(codes >= 0)
+    few = len(labeled) < FEW_LABELS or len(labeled) > MAX_TUNED or not folds
+    best: tuple[tuple[float, float], int, np.ndarray] | None = None
+    values: dict[Kernel, np.ndarray] = {}
+    for number, candidate in enumerate(every[:1] if few else every):
+        if best is not None and stop.time_is_over:
+            break
+        if candidate.kernel not in values:
+            values[candidate.kernel] = np.asarray(Gram(candidate.kernel, X[labeled]).compute(), dtype=np.float64)
+        found, loss = _held_out(candidate.C, values[candidate.kernel], codes, weights, labeled, folds)
+        known = found >= 0
+        wrong = float(np.mean(found[known] != codes[known])) if known.any() else 0.0
+        if best is None or (round(wrong, 9), loss) < best[0]:
+            best = (round(wrong, 9), loss), number, found
+    assert best is not None, "there is at least the fixed candidate"
+    return SupervisedChoice(every[best[1]], not few, best[2])
+
+
+def _held_out(
+    C: float,
+    K: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    labeled: np.ndarray,
+    folds: list[np.ndarray],
+) -> tuple[np.ndarray, float]:
+    """Classes of held-out samples, -1 elsewhere, and the mean hinge loss of their scores."""
+    from sklearn.svm import SVC  # here, so that ``import semisvm`` stays light
+
+    found = np.full(len(codes), -1)
+    total, n_held = 0.0, 0
+    with config_context(assume_finite=True, skip_parameter_validation=True):  # X was checked
+        for held in folds:
+            test = np.isin(labeled, held)
+            train = ~test
+            model = SVC(kernel="precomputed", C=C, decision_function_shape="ovr")
+            model.fit(K[np.ix_(train, train)], codes[labeled[train]], sample_weight=weights[labeled[train]])
+            values = K[np.ix_(test, train)]
+            found[labeled[test]] = model.predict(values)
+            total += _hinge_loss(model.decision_function(values), codes[labeled[test]])
+            n_held += len(held)
+    return found, total / max(n_held, 1)
+
+
+def _hinge_loss(scores: np.ndarray, codes: np.ndarray) -> float:
+    """Sum of the hinge losses: of the score of two classes, or of the margin over the next best of several."""
+    if scores.ndim == 1:
+        margin = np.where(codes == 1, scores, -scores)
+    else:
+        own = scores[np.arange(len(codes)), codes]
+        margin = own - np.where(np.arange(scores.shape[1]) == codes[:, None], -np.inf, scores).max(axis=1)
+    return float(np.maximum(1.0 - margin, 0.0).sum())
+
+
+def fit_supervised(candidate: Candidate, X: Any, y: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> SVM:
+    """The supervised model of all labeled samples."""
+    name, gamma = candidate.kernel.name, candidate.kernel.gamma
+    model = SVM(candidate.C, kernel=name, gamma=gamma, multiclass="ovo", coupling="pwc1", n_jobs=n_jobs)
+    model.set_params(unlabeled=None)  # a class may be named -1
+    return model.fit(X, y, sample_weight=weights)

@@ -327,3 +327,19 @@ def test_probabilities_are_calibrated():
         inside = (p >= low) & (p <= high)
         error = np.sqrt(0.25 / max(inside.sum(), 1))
         assert abs(t[inside].mean() - p[inside].mean()) < 0.12 + 2 * error
+
+
+def test_several_classes_without_help_have_probabilities_of_votes(monkeypatch):
+    monkeypatch.setattr("semisvm.ensemble.report.prefers_average", lambda evidence, safety: False)
+    samples, y = blobs(4, n=140, n_labeled=60, distance=1.5)
+    model = SemiSVM(random_state=0).fit(samples, y)
+    assert not model.uses_average_
+    np.testing.assert_array_equal(model.predict(samples), model.supervised_.predict(samples))
+    np.testing.assert_array_equal(model.decision_function(samples), model.supervised_.decision_function(samples))
+    probabilities = model.predict_proba(samples)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(samples))
+    truth = blobs(4, n=140, n_labeled=140, distance=1.5)[1]
+    rest = y == -1
+    confidence = probabilities.max(axis=1)[rest].mean()
+    assert abs(confidence - np.mean(model.predict(samples)[rest] == truth[rest])) < 0.15

@@ -67,6 +67,7 @@ def test_models_that_do_not_differ_have_no_odds():
     [
         (50, 2, False, "safe", 0.7),
         (29, 4, False, "safe", 0.8),
+        (14, 2, False, "safe", 1.2),
         (29, 5, False, "safe", 0.4),
         (50, 2, False, "bold", 0.4),
         (10, 3, False, "bold", 0.4),

@@ -27,3 +27,18 @@ def test_signs_of_components_do_not_depend_on_the_order_of_samples():
     space, other = kernel_pca(KERNELS[0], X, 5), kernel_pca(KERNELS[0], X[order], 5)
     assert_close(other.X, space.X[order], 1e-7)
     assert (space.X[np.abs(space.X).argmax(axis=0), np.arange(5)] > 0).all()
+
+
+def test_random_projections_find_the_leading_components():
+    X = random_samples(200, 3)
+    kernel = Kernel("rbf", 0.3)
+    exact, found = kernel_pca(kernel, X, 30), kernel_pca(kernel, X, 30, randomized=True)
+    gram = kernel_matrix(kernel, X)
+    errors = [np.linalg.norm(gram - space.X @ space.X.T) for space in (exact, found)]
+    assert errors[1] < 1.05 * errors[0]
+    np.testing.assert_allclose(found.X[:, :5] @ found.X[:, :5].T, exact.X[:, :5] @ exact.X[:, :5].T, atol=1e-3)
+    np.testing.assert_allclose(gram @ found.transform, found.X, atol=0.05)
+    again = kernel_pca(kernel, X, 30, randomized=True)
+    np.testing.assert_array_equal(again.X, found.X)
+    few = kernel_pca(kernel, X[:90], 40, randomized=True)  # too few samples for projections to pay
+    np.testing.assert_array_equal(few.X, kernel_pca(kernel, X[:90], 40).X)

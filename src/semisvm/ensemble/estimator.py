@@ -31,7 +31,7 @@ from .fitting import weighted_models
 from .hedging import SAFETIES
 from .prediction import average_scores
 from .report import Report
-from .training import train
+from .training import Ensemble, train
 from .weighting import winners
 
 BLOCK = 4096  # new samples whose scores are computed at a time
@@ -147,14 +147,15 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
                 ConvergenceWarning,
             )
         self._slope_ = ensemble.fit_slope()
-        self._fill_labels(data, ensemble.asked)
+        self._fill_labels(data, ensemble)
         return self
 
-    def _fill_labels(self, data: TrainingSet, asked: np.ndarray) -> None:
+    def _fill_labels(self, data: TrainingSet, ensemble: Ensemble) -> None:
         """``training_scores_``, ``transduction_`` and ``share_``."""
         codes = data.labels.codes.copy()
         rest = np.flatnonzero(codes < 0)
-        every = self._scores(data.X)
+        every = self._all_scores(data, ensemble)
+        asked = ensemble.asked
         self.training_scores_ = every[:, 0] if every.shape[1] == 1 else every
         if len(rest):
             scores = every[rest]
@@ -165,6 +166,18 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
                 codes[part] = impose_shares(codes[part], scores[counted], data.weights[part], asked, 0.0)
         self.transduction_ = data.labels_of(codes)
         self.share_ = compare_shares(asked, codes[data.kept[data.labels.codes[data.kept] < 0]], data)
+
+    def _all_scores(self, data: TrainingSet, ensemble: Ensemble) -> np.ndarray:
+        """Scores of all samples; those that the separators were fitted to are known."""
+        if not self.uses_average_:
+            return self._scores(data.X)
+        known = ensemble.scores
+        scores = np.empty((data.X.shape[0], known.shape[1]))
+        others = np.setdiff1d(np.arange(len(scores)), ensemble.part, assume_unique=True)
+        scores[ensemble.part] = known
+        if len(others):
+            scores[others] = self._scores(data.X[others])
+        return scores
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of checked samples: a column for two classes, else one per class."""
@@ -225,7 +238,7 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False, precomputed=False)
-        if not self.uses_average_:
+        if not self.uses_average_ and len(self.classes_) == 2:
             return self.supervised_.predict_proba(X)
         scores = self._slope_ * self._scores(X)
         if scores.shape[1] > 1:

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._threads import run_parallel
 from ..spaces import Features, Kernel, MappedFeatures, kernel_pca, linear_features
-from ..spaces.bandwidth import median_squared_distance
 from ..spaces.graph import GraphFeatures, neighbor_graph
 from ..spaces.kernels import squared_norms
 from .prediction import GraphModels, KernelModels, LinearModels, Models
@@ -68,8 +66,8 @@ class FeatureSpace:
         return LinearModels(coef, intercept if space.center is None else intercept - coef @ space.center)
 
 
-def build_spaces(X: Any, weights: np.ndarray, n_jobs: int | None) -> list[FeatureSpace]:
-    """The spaces of some samples, those that cannot be built left out: of equal samples there is none.
+def space_builders(X: Any, weights: np.ndarray, median: float) -> list[Callable[[], FeatureSpace]]:
+    """Functions that build the spaces of some samples, to be called in threads.
 
     Parameters
     ----------
@@ -77,16 +75,11 @@ def build_spaces(X: Any, weights: np.ndarray, n_jobs: int | None) -> list[Featur
         The samples.
     weights : array of shape (n,)
         Their weights.
-    n_jobs : int or None
-        Number of threads.
+    median : float
+        Median squared distance of two of them, above 0.
     """
-    median = median_squared_distance(X, weights)
-    if not median > 0.0:
-        return []
-    makers: list[Callable[[Any, np.ndarray], FeatureSpace]] = [_linear, _graph]
-    makers[1:1] = [partial(_gaussian, width, median) for width in WIDTHS]
-    spaces = run_parallel(lambda make: make(X, weights), makers, n_jobs)
-    return [space for space in spaces if space.variance > 0.0]
+    gaussian = [partial(_gaussian, width / median, f"rbf {width:g}", X, weights) for width in WIDTHS]
+    return [*gaussian, partial(_linear, X, weights), partial(_graph, X, weights)]
 
 
 def _linear(X: Any, weights: np.ndarray) -> FeatureSpace:
@@ -107,10 +100,10 @@ def _linear(X: Any, weights: np.ndarray) -> FeatureSpace:
     return FeatureSpace("linear", features, None, basis, _total_variance(features.X, weights))
 
 
-def _gaussian(width: float, median: float, X: Any, weights: np.ndarray) -> FeatureSpace:
-    kernel = Kernel("rbf", width / median)
+def _gaussian(gamma: float, name: str, X: Any, weights: np.ndarray) -> FeatureSpace:
+    kernel = Kernel("rbf", gamma)
     features = kernel_pca(kernel, X, N_COMPONENTS, randomized=True)
-    return FeatureSpace(f"rbf {width:g}", features, kernel, None, _total_variance(features.X, weights))
+    return FeatureSpace(name, features, kernel, None, _total_variance(features.X, weights))
 
 
 def _graph(X: Any, weights: np.ndarray) -> FeatureSpace:

@@ -13,8 +13,9 @@ labels allow, times 10/l. The coefficients are those of a logistic regression ov
 sets; no set was judged by coefficients that had seen it. The average is used if the mean of z over these samples
 exceeds a threshold, otherwise the supervised model is returned as it is.
 
-Where a class is rare among few labels nothing semi-supervised is safe, and the threshold is higher; with more than four
-classes separators agree less with each other whether they are right or not, and it is lower.
+Below 15 labels hardly anything can be checked, and the threshold is highest. Where a class is rare among few labels
+nothing semi-supervised is safe, and it is high, too. With more than four classes separators agree less with each other
+whether they are right or not, and it is lower.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ import numpy as np
 from ..balance import AskedShares
 
 SAFETIES = ("safe", "bold", "none")
-FEW_LABELS = 30
-THRESHOLDS = {"safe": (0.8, 0.7), "bold": (0.4, 0.4)}  # with few labels, and with more
+THRESHOLDS = {  # by the number of labels that they hold below
+    "safe": ((15.0, 1.2), (30.0, 0.8), (np.inf, 0.7)),
+    "bold": ((np.inf, 0.4),),
+}
 RARE_THRESHOLD = 1.3
 MANY_CLASSES, MANY_THRESHOLD = 4, 0.4
 RARE_LABELS = 20  # up to so many labels
@@ -86,8 +89,7 @@ def prefers_average(evidence: Evidence, safety: str) -> bool:
     """Whether the average is used, by the rule that ``safety`` names."""
     if safety == "none":
         return True
-    few, many = THRESHOLDS[safety]
-    threshold = few if evidence.n_labels < FEW_LABELS else many
+    threshold = next(value for limit, value in THRESHOLDS[safety] if evidence.n_labels < limit)
     if evidence.n_classes > MANY_CLASSES:
         threshold = min(threshold, MANY_THRESHOLD)
     if evidence.is_rare:

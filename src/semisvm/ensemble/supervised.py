@@ -11,9 +11,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 from sklearn import config_context
 
 from ..estimators import SVM
+from ..multiclass import couple
+from ..multiclass import pairs as pairs_of_classes
 from ..solvers import StoppingRule
 from ..spaces import Gram, Kernel
 from ..spaces.bandwidth import total_variance
@@ -43,11 +46,14 @@ class SupervisedChoice(NamedTuple):
         Whether they were chosen on held-out samples.
     held_out : int array of shape (n,)
         Classes of samples that were held out, by models without them; -1 elsewhere.
+    shares : array of shape (n, k)
+        Their shares of votes in the pairs of classes.
     """
 
     candidate: Candidate
     is_tuned: bool
     held_out: np.ndarray
+    shares: np.ndarray
 
 
 def candidates(X: Any, weights: np.ndarray, median: float) -> list[Candidate]:
@@ -82,20 +88,20 @@ def choose_supervised(
     every = candidates(X, weights, median)
     labeled = np.flatnonzero(codes >= 0)
     few = len(labeled) < FEW_LABELS or len(labeled) > MAX_TUNED or not folds
-    best: tuple[tuple[float, float], int, np.ndarray] | None = None
+    best: tuple[tuple[float, float], int, np.ndarray, np.ndarray] | None = None
     values: dict[Kernel, np.ndarray] = {}
     for number, candidate in enumerate(every[:1] if few else every):
         if best is not None and stop.time_is_over:
             break
         if candidate.kernel not in values:
             values[candidate.kernel] = np.asarray(Gram(candidate.kernel, X[labeled]).compute(), dtype=np.float64)
-        found, loss = _held_out(candidate.C, values[candidate.kernel], codes, weights, labeled, folds)
+        found, shares, loss = _held_out(candidate.C, values[candidate.kernel], codes, weights, labeled, folds)
         known = found >= 0
         wrong = float(np.mean(found[known] != codes[known])) if known.any() else 0.0
         if best is None or (round(wrong, 9), loss) < best[0]:
-            best = (round(wrong, 9), loss), number, found
+            best = (round(wrong, 9), loss), number, found, shares
     assert best is not None, "there is at least the fixed candidate"
-    return SupervisedChoice(every[best[1]], not few, best[2])
+    return SupervisedChoice(every[best[1]], not few, best[2], best[3])
 
 
 def _held_out(
@@ -105,33 +111,39 @@ def _held_out(
     weights: np.ndarray,
     labeled: np.ndarray,
     folds: list[np.ndarray],
-) -> tuple[np.ndarray, float]:
-    """Classes of held-out samples, -1 elsewhere, and the mean hinge loss of their scores."""
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Classes of held-out samples, -1 elsewhere, their shares of votes, and the mean hinge loss of their scores."""
     from sklearn.svm import SVC  # here, so that ``import semisvm`` stays light
 
-    found = np.full(len(codes), -1)
+    k = codes.max() + 1
+    found, shares = np.full(len(codes), -1), np.zeros((len(codes), k))
     total, n_held = 0.0, 0
     with config_context(assume_finite=True, skip_parameter_validation=True):  # X was checked
         for held in folds:
             test = np.isin(labeled, held)
             train = ~test
-            model = SVC(kernel="precomputed", C=C, decision_function_shape="ovr")
+            model = SVC(kernel="precomputed", C=C, decision_function_shape="ovo")
             model.fit(K[np.ix_(train, train)], codes[labeled[train]], sample_weight=weights[labeled[train]])
             values = K[np.ix_(test, train)]
             found[labeled[test]] = model.predict(values)
-            total += _hinge_loss(model.decision_function(values), codes[labeled[test]])
+            pairs = model.decision_function(values).reshape(len(values), -1)
+            shares[labeled[test]] = couple(expit(pairs if k == 2 else -pairs), k, "pwc1")
+            total += _hinge_loss(pairs, codes[labeled[test]], k)
             n_held += len(held)
-    return found, total / max(n_held, 1)
+    return found, shares, total / max(n_held, 1)
 
 
-def _hinge_loss(scores: np.ndarray, codes: np.ndarray) -> float:
-    """Sum of the hinge losses: of the score of two classes, or of the margin over the next best of several."""
-    if scores.ndim == 1:
-        margin = np.where(codes == 1, scores, -scores)
-    else:
-        own = scores[np.arange(len(codes)), codes]
-        margin = own - np.where(np.arange(scores.shape[1]) == codes[:, None], -np.inf, scores).max(axis=1)
-    return float(np.maximum(1.0 - margin, 0.0).sum())
+def _hinge_loss(scores: np.ndarray, codes: np.ndarray, k: int) -> float:
+    """Sum of the hinge losses of the pairs that a sample's class is part of, in the mean over these.
+
+    ``scores`` has a column per pair (i, j) of k classes, positive for i; with two classes positive for the second.
+    """
+    total = np.zeros(len(codes))
+    for column, (i, j) in enumerate(pairs_of_classes(k)):
+        sign = np.where(codes == i, 1.0, -1.0) if k > 2 else np.where(codes == j, 1.0, -1.0)
+        part = (codes == i) | (codes == j)
+        total += np.where(part, np.maximum(1.0 - sign * scores[:, column], 0.0), 0.0)
+    return float(total.sum() / (k - 1))
 
 
 def fit_supervised(candidate: Candidate, X: Any, y: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> SVM:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .._threads import run_parallel
 from .._validation import TrainingSet
 from ..balance import AskedShares
 from ..estimators import SVM
@@ -16,7 +19,7 @@ from ..model_selection.splits import equal_samples
 from ..multiclass import fit_slope
 from ..solvers import StoppingRule
 from ..spaces.bandwidth import median_squared_distance
-from .feature_spaces import build_spaces
+from .feature_spaces import space_builders
 from .fitting import FittedSeparator, Task, fit_all, held_out_error
 from .folds import labeled_folds
 from .hedging import Evidence, has_rare_class, share_excess
@@ -41,10 +44,12 @@ class Ensemble:
         The separators.
     separator_weights : array
         Their weights.
-    codes, weights : arrays
-        Positions of the classes and weights of the samples that the separators were fitted to.
+    part, codes, weights : arrays
+        The samples that the separators were fitted to, positions of their classes, and their weights.
     asked : array of shape (n_classes,)
         Shares of the classes that were asked for.
+    choice : SupervisedChoice
+        How the supervised model was chosen.
     report : Report
         The outcome.
     """
@@ -52,17 +57,28 @@ class Ensemble:
     supervised: SVM
     fitted: list[FittedSeparator]
     separator_weights: np.ndarray
+    part: np.ndarray
     codes: np.ndarray
     weights: np.ndarray
     asked: np.ndarray
+    choice: SupervisedChoice
     report: Report
 
+    @property
+    def scores(self) -> np.ndarray:
+        """The average at the samples of ``part``, shape (n, k)."""
+        return np.einsum("j,jnk->nk", self.separator_weights, np.array([one.scores for one in self.fitted]))
+
     def fit_slope(self) -> float:
-        """The slope that makes probabilities of the average, from its scores at held-out samples; 1 without any."""
-        if not self.fitted:
-            return 1.0
-        scores = np.einsum("j,jnk->nk", self.separator_weights, np.array([one.held_out for one in self.fitted]))
-        held = np.flatnonzero(~np.isnan(scores[:, 0]))
+        """The slope that makes probabilities of scores, from those of held-out samples; 1 without any.
+
+        The scores are those of the average or, where the supervised model is used, its shares of votes.
+        """
+        if self.report.uses_average:
+            scores = np.einsum("j,jnk->nk", self.separator_weights, np.array([one.held_out for one in self.fitted]))
+            held = np.flatnonzero(~np.isnan(scores[:, 0]))
+        else:
+            scores, held = self.choice.shares, np.flatnonzero(self.choice.held_out >= 0)
         if not len(held):
             return 1.0
         columns = scores[held] if scores.shape[1] > 1 else 0.5 * scores[held] * [-1.0, 1.0]
@@ -89,44 +105,59 @@ def train(
     """
     part = _part(data, rng)
     X, codes, weights = data.X[part], data.labels.codes[part], data.weights[part]
-    labeled = np.flatnonzero(codes >= 0)
-    classes, n_unlabeled = data.labels.classes, int((data.labels.codes[data.kept] < 0).sum())
+    labeled, classes = np.flatnonzero(codes >= 0), data.labels.classes
+    n_unlabeled = int((data.labels.codes[data.kept] < 0).sum())
     median = median_squared_distance(X, weights)
     folds = labeled_folds(codes, equal_samples(X, labeled), rng)
-    choice = choose_supervised(X, codes, weights, median if median > 0 else 1.0, folds, stop)
-    given = data.labels.codes >= 0
-    supervised = fit_supervised(
-        choice.candidate, data.X[given], classes[data.labels.codes[given]], data.weights[given], n_jobs
-    )
-    shares = ShareEstimator(X, codes >= 0, weights, gamma=0.5 / median if median > 0 else None)
-
-    def task(held: np.ndarray) -> Task:
-        visible = codes.copy()
-        visible[held] = -1
-        return Task(visible, decide_shares(estimator.balance, classes, visible, weights, shares), held)
-
-    whole = task(np.zeros(0, dtype=int))
-    fitted: list[FittedSeparator] = []
     reason = _why_supervised(len(labeled), n_unlabeled, median)
+    choose = partial(choose_supervised, X, codes, weights, median or 1.0, folds, stop)
+    jobs: list[Callable[[], Any]] = [choose] if reason else [choose, *space_builders(X, weights, median)]
+    choice, *spaces = run_parallel(lambda job: job(), jobs, n_jobs)
+    supervised = _fit_supervised(choice, data, n_jobs)
+    tasks = _tasks(estimator.balance, classes, codes, weights, folds, ShareEstimator(X, codes >= 0, weights))
+    fitted: list[FittedSeparator] = []
     if reason is None:
-        spaces = {space.name: space for space in build_spaces(X, weights, n_jobs)}
-        separators = [(one, spaces[one.space]) for one in separators_for(len(classes)) if one.space in spaces]
-        tasks = [whole, *(task(held) for held in folds)]
+        by_name = {space.name: space for space in spaces if space.variance > 0.0}
+        separators = [(one, by_name[one.space]) for one in separators_for(len(classes)) if one.space in by_name]
         with Progress(estimator, len(separators) * len(tasks)) as progress:
             fitted = fit_all(separators, tasks, codes, weights, stop, progress, n_jobs)
-        if not fitted:
-            reason = "no separator was finished in time"
+        reason = None if fitted else "no separator was finished in time"
+    asked = tasks[0].asked
     if reason is not None:
         report = report_supervised(choice, codes, n_unlabeled, reason)
-        return Ensemble(supervised, [], np.zeros(0), codes, weights, whole.asked.shares, report)
+        return Ensemble(supervised, [], np.zeros(0), part, codes, weights, asked.shares, choice, report)
     w = separator_weights(
         np.array([one.error for one in fitted]),
         np.array([one.instability for one in fitted]),
         float(weights[labeled].sum()),
     )
-    evidence = collect_evidence(fitted, w, choice, supervised, X, codes, weights, whole.asked)
+    evidence = collect_evidence(fitted, w, choice, supervised, X, codes, weights, asked)
     report = report_average(choice, codes, n_unlabeled, fitted, w, evidence, estimator.safety)
-    return Ensemble(supervised, fitted, w, codes, weights, whole.asked.shares, report)
+    return Ensemble(supervised, fitted, w, part, codes, weights, asked.shares, choice, report)
+
+
+def _fit_supervised(choice: SupervisedChoice, data: TrainingSet, n_jobs: int | None) -> SVM:
+    """The supervised model of all labeled samples."""
+    given = data.labels.codes >= 0
+    y = data.labels.classes[data.labels.codes[given]]
+    return fit_supervised(choice.candidate, data.X[given], y, data.weights[given], n_jobs)
+
+
+def _tasks(
+    balance: Any,
+    classes: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    folds: list[np.ndarray],
+    shares: ShareEstimator,
+) -> list[Task]:
+    """All labels, then those of every fold, each with the shares that they tell by themselves."""
+    tasks = []
+    for held in [np.zeros(0, dtype=int), *folds]:
+        visible = codes.copy()
+        visible[held] = -1
+        tasks.append(Task(visible, decide_shares(balance, classes, visible, weights, shares), held))
+    return tasks
 
 
 def _part(data: TrainingSet, rng: np.random.Generator) -> np.ndarray:

@@ -47,7 +47,7 @@ def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None, randomiz
     r = min(n_components or N_COMPONENTS, gram.n)
     K = np.array(gram.compute(), dtype=np.float64)
     with single_blas_thread:
-        if randomized and 3 * (r + OVERSAMPLING) < gram.n:
+        if randomized and 2 * (r + OVERSAMPLING) < gram.n:
             d, U = _randomized_eigenvectors(K, r)
         else:
             few = 4 * r < gram.n  # otherwise all are found sooner

@@ -1,6 +1,7 @@
 """The ensemble end to end: its parts by hand, its fallback, seeds and threads, and input of all kinds."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from semisvm.ensemble.hedging import prefers_average
 from semisvm.ensemble.separators import SEPARATORS
 from semisvm.ensemble.weighting import separator_weights
 from semisvm.model_selection.shares import ShareEstimator
+from semisvm.solvers import CCCP
 
 X, Y = two_gaussians(90, 24, shift=0.8)
 
@@ -287,6 +289,21 @@ def test_ctrl_c_keeps_what_is_finished(monkeypatch):
         model = SemiSVM(safety="none", random_state=0, n_jobs=1).fit(X, Y)
     assert model.uses_average_
     assert len(calls) == 9
+
+
+def test_ctrl_c_that_a_solver_hears_ends_the_whole_fit(monkeypatch):
+    solve_batch, calls = CCCP.solve_batch, []
+
+    def interrupted(solver, problems, callbacks):
+        calls.append(problems)
+        solutions = solve_batch(solver, problems, callbacks)
+        return [replace(one, status="interrupted") for one in solutions] if len(calls) == 8 else solutions
+
+    monkeypatch.setattr(CCCP, "solve_batch", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted, 3 separators were finished"):
+        model = SemiSVM(safety="none", random_state=0, n_jobs=1).fit(X, Y)
+    assert len(calls) == 8
+    assert len(model.report_.separators) == 3
 
 
 def test_verbose_prints_a_line_per_fit(capsys):

@@ -93,12 +93,14 @@ class FittedSeparator:
 def fit_separator(
     separator: Separator, space: FeatureSpace, task: Task, weights: np.ndarray, stop: StoppingRule
 ) -> Fit:
-    """Fit a separator to the labels of a task."""
+    """Fit a separator to the labels of a task; Ctrl-C that a solver has heard is raised again."""
     problems = binary_problems(separator, space, task.codes, weights, task.asked)
     solver = replace(separator.solver, max_time=stop.time_left)
     if isinstance(solver, SmoothPath) and len(task.held):
         solver = replace(solver, n_levels=FOLD_LEVELS)
     solutions = solver.solve_batch(problems, [None] * len(problems))
+    if any(solution.status == "interrupted" for solution in solutions):
+        raise KeyboardInterrupt  # the solver has heard it; the whole fit is to end
     f = np.column_stack([solution.scores for solution in solutions])
     rest = np.where(task.codes < 0, weights, 0.0)
     sizes = rest @ np.abs(f) / rest.sum()

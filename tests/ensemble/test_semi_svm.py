@@ -331,6 +331,7 @@ def test_bad_parameters_are_refused(params, message):
     assert str(error.value).endswith(".")
 
 
+@pytest.mark.slow
 def test_probabilities_are_calibrated():
     truths, probabilities = [], []
     for seed in range(6):

@@ -42,6 +42,7 @@ def expected_failures(model):
     return found
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learn(estimator, check):
     check(estimator)

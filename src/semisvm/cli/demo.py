@@ -15,7 +15,7 @@ from ..ensemble import SemiSVM
 from .labeling import LabelRequest, label
 from .progress import ProgressDisplay
 
-N_DRAWS = 5
+N_DRAWS = 3
 N_TICKETS, N_LABELED = 400, 20
 TOPICS = {
     "billing": "invoice charged twice refund payment card amount month receipt bank account price plan paid fee",
@@ -29,8 +29,8 @@ def error_table() -> list[str]:
     X, y = load_digits(return_X_y=True)
     kept = np.isin(y, (3, 8))
     problems = {
-        "two Gaussians, 50 features": (*make_two_gaussians(2000, random_state=0), 50),
-        "handwritten 3 and 8": (X[kept] / 16.0, y[kept], 10),
+        "two Gaussians, 50 features": (*make_two_gaussians(1000, random_state=0), 50),
+        "handwritten 3 and 8": (X[kept] / 16.0, y[kept], 20),
     }
     lines = [f"Error on the unlabeled samples, mean over {N_DRAWS} random choices of the labeled ones", ""]
     lines += [f"{'data':28s}{'labeled':>9s}{'unlabeled':>11s}{'SVM':>9s}{'SemiSVM':>11s}"]

@@ -22,7 +22,7 @@ def server(tmp_path_factory):
 def run(server, tmp_path, tmp_path_factory):
     """Run the program in ``tmp_path``; ``setup`` is code that its process executes before.
 
-    Where ``label`` is called without a method it is cccp, which takes a hundredth of the seconds of the default one.
+    Where ``label`` is called without a method it is cccp, which is much faster than the default one.
     """
 
     from program import Completed

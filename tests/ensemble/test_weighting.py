@@ -5,7 +5,8 @@ import pytest
 
 from semisvm.balance import AskedShares
 from semisvm.ensemble.hedging import Evidence, has_rare_class, log_odds, prefers_average, share_excess
-from semisvm.ensemble.weighting import margins, separator_weights, squash, winners
+from semisvm.ensemble.weighting import margins, separator_weights, squash
+from semisvm.multiclass import winners
 
 
 def evidence(**changes):

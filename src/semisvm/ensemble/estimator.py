@@ -26,13 +26,13 @@ from ..estimators.parameters import (
     random_state_parameter,
 )
 from ..estimators.progress import CallbackSupportMixin, with_callbacks
+from ..multiclass import winners
 from ..solvers import StoppingRule
 from .fitting import weighted_models
 from .hedging import SAFETIES
 from .prediction import average_scores
 from .report import Report
 from .training import Ensemble, train
-from .weighting import winners
 
 BLOCK = 4096  # new samples whose scores are computed at a time
 

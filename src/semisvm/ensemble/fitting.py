@@ -9,12 +9,13 @@ import numpy as np
 from .._threads import run_parallel
 from ..balance import AskedShares
 from ..estimators.progress import Progress
+from ..multiclass import winners
 from ..solvers import StoppingRule
 from ..solvers.primal.smooth_path import SmoothPath
 from .feature_spaces import FeatureSpace
 from .prediction import WeightedModels
 from .separators import Separator, binary_problems
-from .weighting import squash, winners
+from .weighting import squash
 
 FOLD_LEVELS = 6  # of a path, in place of eleven: an average loses nothing by that
 

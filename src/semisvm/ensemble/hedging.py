@@ -10,7 +10,7 @@ with the margins s_i of the average and t_i of the supervised model, squashed al
 and d, its held-out accuracy minus that of the supervised model; a, the weighted share of the unlabeled samples on which
 the separators agree with their average; and q, how far the class shares by the supervised model are outside of what the
 labels allow, times 10/l. The coefficients are those of a logistic regression over 500 draws of labels from 29 data
-sets; no set was judged by coefficients that had seen it. The average is used if the mean of z over these samples
+sets, whose errors were estimated by leaving out whole sets. The average is used if the mean of z over these samples
 exceeds a threshold, otherwise the supervised model is returned as it is.
 
 Below 15 labels hardly anything can be checked, and the threshold is highest. Where a class is rare among few labels

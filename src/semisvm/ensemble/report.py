@@ -89,7 +89,7 @@ def _percent(value: float | None) -> str:
 def report_supervised(choice: SupervisedChoice, codes: np.ndarray, n_unlabeled: int, reason: str) -> Report:
     """The report of a fit without separators, for a reason."""
     conclusion = f"The model is the supervised one: {reason}."
-    error, n_labels = _held_out_error(choice, codes), int((codes >= 0).sum())
+    error, n_labels = choice.error, int((codes >= 0).sum())
     return Report(n_labels, n_unlabeled, _describe(choice), error, None, None, None, None, False, conclusion)
 
 
@@ -120,7 +120,7 @@ def report_average(
         The rule of the hedge.
     """
     n_labels = int((codes >= 0).sum())
-    supervised_error = _held_out_error(choice, codes)
+    supervised_error = choice.error
     is_checked = n_labels >= FEW_LABELS and supervised_error is not None
     checked = f"held-out accuracy {100 * evidence.gain:+.1f} points" if is_checked else "too few labels to check it"
     uses_average = prefers_average(evidence, safety)
@@ -145,11 +145,6 @@ def report_average(
         conclusion,
         sorted(rows, key=lambda row: -row.weight),
     )
-
-
-def _held_out_error(choice: SupervisedChoice, codes: np.ndarray) -> float | None:
-    known = choice.held_out >= 0
-    return float(np.mean(choice.held_out[known] != codes[known])) if known.any() else None
 
 
 def _describe(choice: SupervisedChoice) -> str:

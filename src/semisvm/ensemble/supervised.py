@@ -44,6 +44,8 @@ class SupervisedChoice(NamedTuple):
         Its parameters.
     is_tuned : bool
         Whether they were chosen on held-out samples.
+    error : float or None
+        Share of held-out samples that are wrong, by weight; None if none was held out.
     held_out : int array of shape (n,)
         Classes of samples that were held out, by models without them; -1 elsewhere.
     shares : array of shape (n, k)
@@ -52,16 +54,23 @@ class SupervisedChoice(NamedTuple):
 
     candidate: Candidate
     is_tuned: bool
+    error: float | None
     held_out: np.ndarray
     shares: np.ndarray
 
 
-def candidates(X: Any, weights: np.ndarray, median: float) -> list[Candidate]:
-    """The fixed parameters first, then the grid."""
-    kernels = {width: Kernel("rbf", width / median) for width in WIDTHS} | {0.0: Kernel("linear")}
-    variances = {width: total_variance(kernel, X, weights) or 1.0 for width, kernel in kernels.items()}
-    fixed = Candidate(kernels[FIXED_WIDTH], FIXED_COST / variances[FIXED_WIDTH])
-    return [fixed] + [Candidate(kernel, cost / variances[width]) for width, kernel in kernels.items() for cost in COSTS]
+def candidates(X: Any, weights: np.ndarray, median: float, fixed_alone: bool) -> list[Candidate]:
+    """The fixed parameters, and after them the grid unless they are wanted alone."""
+
+    def at_costs(kernel: Kernel, costs: tuple[float, ...]) -> list[Candidate]:
+        variance = total_variance(kernel, X, weights) or 1.0
+        return [Candidate(kernel, cost / variance) for cost in costs]
+
+    fixed = at_costs(Kernel("rbf", FIXED_WIDTH / median), (FIXED_COST,))
+    if fixed_alone:
+        return fixed
+    kernels = [*(Kernel("rbf", width / median) for width in WIDTHS), Kernel("linear")]
+    return fixed + [candidate for kernel in kernels for candidate in at_costs(kernel, COSTS)]
 
 
 def choose_supervised(
@@ -85,23 +94,23 @@ def choose_supervised(
     stop : StoppingRule
         Its deadline ends the search among the candidates.
     """
-    every = candidates(X, weights, median)
     labeled = np.flatnonzero(codes >= 0)
     few = len(labeled) < FEW_LABELS or len(labeled) > MAX_TUNED or not folds
-    best: tuple[tuple[float, float], int, np.ndarray, np.ndarray] | None = None
+    best: tuple[tuple[float, float], SupervisedChoice] | None = None
     values: dict[Kernel, np.ndarray] = {}
-    for number, candidate in enumerate(every[:1] if few else every):
+    for candidate in candidates(X, weights, median, few):
         if best is not None and stop.time_is_over:
             break
         if candidate.kernel not in values:
             values[candidate.kernel] = np.asarray(Gram(candidate.kernel, X[labeled]).compute(), dtype=np.float64)
         found, shares, loss = _held_out(candidate.C, values[candidate.kernel], codes, weights, labeled, folds)
         known = found >= 0
-        wrong = float(np.mean(found[known] != codes[known])) if known.any() else 0.0
-        if best is None or (round(wrong, 9), loss) < best[0]:
-            best = (round(wrong, 9), loss), number, found, shares
+        error = float(np.average(found[known] != codes[known], weights=weights[known])) if known.any() else None
+        rank = round(error or 0.0, 9), loss
+        if best is None or rank < best[0]:
+            best = rank, SupervisedChoice(candidate, not few, error, found, shares)
     assert best is not None, "there is at least the fixed candidate"
-    return SupervisedChoice(every[best[1]], not few, best[2], best[3])
+    return best[1]
 
 
 def _held_out(

@@ -16,7 +16,7 @@ from ..estimators import SVM
 from ..estimators.progress import Progress
 from ..model_selection.shares import ShareEstimator, decide_shares
 from ..model_selection.splits import equal_samples
-from ..multiclass import fit_slope
+from ..multiclass import fit_slope, winners
 from ..solvers import StoppingRule
 from ..spaces.bandwidth import median_squared_distance
 from .feature_spaces import space_builders
@@ -26,7 +26,7 @@ from .hedging import Evidence, has_rare_class, share_excess
 from .report import Report, report_average, report_supervised
 from .separators import separators_for
 from .supervised import SupervisedChoice, choose_supervised, fit_supervised
-from .weighting import margins, separator_weights, squash, winners
+from .weighting import margins, separator_weights, squash
 
 MAX_SAMPLES = 3000  # that separators are fitted to: the labeled ones and a random part of the others
 MAX_LABELED = 2000  # with more labels the supervised model is the model
@@ -114,7 +114,8 @@ def train(
     jobs: list[Callable[[], Any]] = [choose] if reason else [choose, *space_builders(X, weights, median)]
     choice, *spaces = run_parallel(lambda job: job(), jobs, n_jobs)
     supervised = _fit_supervised(choice, data, n_jobs)
-    tasks = _tasks(estimator.balance, classes, codes, weights, folds, ShareEstimator(X, codes >= 0, weights))
+    shares = ShareEstimator(X, codes >= 0, weights, gamma=0.5 / median if median > 0 else None)
+    tasks = _tasks(estimator.balance, classes, codes, weights, folds, shares)
     fitted: list[FittedSeparator] = []
     if reason is None:
         by_name = {space.name: space for space in spaces if space.variance > 0.0}
@@ -190,7 +191,7 @@ def collect_evidence(
     asked: AskedShares,
 ) -> Evidence:
     """Compare the average with the supervised model."""
-    rest, known = codes < 0, choice.held_out >= 0
+    rest = codes < 0
     mean = weights[rest] / weights[rest].sum()
     scores = np.einsum("j,jnk->nk", w, np.array([one.scores[rest] for one in fitted]))
     held_out = np.einsum("j,jnk->nk", w, np.array([one.held_out for one in fitted]))
@@ -198,13 +199,12 @@ def collect_evidence(
     other = supervised.decision_function(X[rest]).reshape(len(found), -1)
     predicted = winners(other)
     error = held_out_error(held_out, codes, weights)
-    wrong = np.average(choice.held_out[known] != codes[known], weights=weights[known]) if known.any() else 0.0
     counts = np.bincount(codes[~rest], weights[~rest], minlength=len(asked.shares))
     differ = found != predicted
     return Evidence(
         n_labels=float(weights[~rest].sum()),
         n_classes=len(counts),
-        gain=float(wrong) - error,
+        gain=(choice.error or 0.0) - error,
         error=error,
         agreement=float(sum(v * (mean @ (one.labels[rest] == found)) for v, one in zip(w, fitted))),
         change=float(mean @ differ),

@@ -1,6 +1,6 @@
 r"""Averaging separators instead of choosing one.
 
-A separator j is judged twice: by its error on labeled samples that were held out, :math:`e_j`, and by its instability,
+A separator j has two measures: its error on labeled samples that were held out, :math:`e_j`, and its instability,
 the share :math:`s_j` of the unlabeled samples on which the model of a fold and that of all labels differ. With l labels
 
 .. math:: w_j \propto \exp(-2 \sqrt l\, (e_j + s_j)), \qquad S = \sum_j w_j \tanh(f_j / \overline{|f_j|}),
@@ -37,11 +37,6 @@ def separator_weights(errors: np.ndarray, instability: np.ndarray, n_labels: flo
 def squash(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """tanh(f / size); scores of size zero stay zero."""
     return np.tanh(scores / np.where(sizes > 0.0, sizes, 1.0))
-
-
-def winners(scores: np.ndarray) -> np.ndarray:
-    """Positions of the winning classes: the sign of a single column, or the largest of several (last axis)."""
-    return (scores[..., 0] > 0).astype(int) if scores.shape[-1] == 1 else scores.argmax(axis=-1)
 
 
 def margins(scores: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._threads import within_n_jobs
 from .._validation import TrainingSet, check_training_set, check_X, copy_if_shared
-from ..multiclass import couple, merge_ties, merge_zeros, n_binary_tasks
+from ..multiclass import couple, merge_ties, merge_zeros, n_binary_tasks, winners
 from ..solution import Solution
 from ..spaces import Kernel, kernels
 from ..spaces.prediction import kernel_scores, linear_scores
@@ -179,14 +179,14 @@ class BaseSVM(
         codes[data.kept] = self._found_codes(solutions, data, problems)
         outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
         if len(outside):
-            codes[outside] = _winner(self._couple(self._scores(data.X[outside])))
+            codes[outside] = winners(self._couple(self._scores(data.X[outside])))
         self.transduction_ = data.labels_of(codes)
 
     def _found_codes(self, solutions: list[Solution], data: TrainingSet, problems: BinaryProblems) -> np.ndarray:
         """Positions of the classes that the method found for the samples of the fit."""
         if len(solutions) == 1:
             return (solutions[0].labels > 0).astype(int)
-        return _winner(self._couple(np.column_stack([s.scores for s in solutions])))
+        return winners(self._couple(np.column_stack([s.scores for s in solutions])))
 
     # ---------------------------------------------------------------- new samples
 
@@ -248,7 +248,7 @@ class BaseSVM(
         array of shape (m,)
         """
         scores = self._checked_scores(X)  # before classes_ is read: refuses an unfitted estimator
-        return self.classes_[_winner(self._couple(scores))]
+        return self.classes_[winners(self._couple(scores))]
 
     @within_n_jobs
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -279,11 +279,6 @@ class BaseSVM(
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-def _winner(scores: np.ndarray) -> np.ndarray:
-    """Position of the winning class, the first one of those with equal scores."""
-    return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
 
 def settings_of(estimator: BaseSVM) -> ProblemSettings:

@@ -108,7 +108,7 @@ class LabeledScorer:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """What the scorer has been told to ask for.
+        """The metadata that the scorer requests.
 
         Returns
         -------

@@ -10,8 +10,8 @@ p at the unlabeled samples and, left out one at a time, at the labeled ones, all
    \cdot \frac{l}{l + 4} \cdot \frac{u}{u + l}
 
 with covariance and variances summed over the classes and their quotient within [0, 1]. The first term is Laplace's rule
-of succession; a stronger pull to equal shares helps where the classes are equally frequent and harms where one is rare.
-The share of the variance that the correction explains,
+of succession; more shrinkage towards equal shares helps where the classes are equally frequent and harms where one is
+rare. The share of the variance that the correction explains,
 
 .. math:: \rho^2 = (2 w \operatorname{cov}(p_L, t) - w^2 \max(\operatorname{var} p_L, \operatorname{var} p))
    / \operatorname{var} t \in [0, 0.9],

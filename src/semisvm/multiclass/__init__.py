@@ -3,7 +3,7 @@
 from .calibration import fit_slope
 from .coupling import COUPLINGS, couple
 from .schemes import SCHEMES, BinaryTask, n_binary_tasks, one_vs_one, one_vs_rest, pairs, votes
-from .ties import merge_ties, merge_zeros
+from .ties import merge_ties, merge_zeros, winners
 
 __all__ = [
     "COUPLINGS",
@@ -18,4 +18,5 @@ __all__ = [
     "one_vs_rest",
     "pairs",
     "votes",
+    "winners",
 ]

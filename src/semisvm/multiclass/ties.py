@@ -28,3 +28,11 @@ def merge_ties(scores: np.ndarray, size: float) -> np.ndarray:
     """Scores with a column per class, those next to the largest one of a sample equal to it; ``size`` as above."""
     largest = scores.max(axis=1, keepdims=True)
     return np.where(scores >= largest - SCORE_ROUNDING * size, largest, scores)
+
+
+def winners(scores: np.ndarray) -> np.ndarray:
+    """Positions of the winning classes, the first one of equal ones.
+
+    The sign of a single column, zero going to the first class, or the largest of several columns (last axis).
+    """
+    return (scores[..., 0] > 0).astype(int) if scores.shape[-1] == 1 else scores.argmax(axis=-1)

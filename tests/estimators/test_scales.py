@@ -31,3 +31,10 @@ def test_scale_of_the_samples_changes_nothing(name, kernel):
         assert fitted.converged_
         assert factor * fitted.objective_ == pytest.approx(objective, rel=1e-4)
         np.testing.assert_array_equal(fitted.transduction_, labels)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e10, 1e12])
+def test_the_lower_bound_of_the_svm_is_sharp_on_every_scale(scale):
+    X, y = two_gaussians(120, 40, seed=1)
+    fitted = make_estimator("SVM", kernel="linear", tol=1e-6).fit(scale * X, y)
+    assert fitted.certificate_.lower_bound == pytest.approx(fitted.objective_, rel=1e-9)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import semisvm
-from selection_sets import CHOOSING, JUDGING, draw_labels, load_choosing, load_judging
+from selection_sets import CHOOSING, JUDGING, draw_labels, load_set
 from semisvm.estimators.parameters import CountBalanceParameters
 
 METHODS = (
@@ -69,11 +69,10 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--judging", action="store_true")
     options = parser.parse_args()
-    names, load = (JUDGING, load_judging) if options.judging else (CHOOSING, load_choosing)
     warnings.simplefilter("ignore")
     results = defaultdict(list)
-    for name in names:
-        data = load(name)
+    for name in JUDGING if options.judging else CHOOSING:
+        data = load_set(name)
         n_classes = len(np.unique(data.y))
         for n_labels in options.labels:
             if n_labels < 2 * n_classes or n_labels > len(data.y) // 3:

@@ -26,7 +26,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from data import load as load_stored
-from selection_sets import CHOOSING, JUDGING, draw_labels, load_choosing, load_judging
+from selection_sets import CHOOSING, JUDGING, draw_labels, load_set
 from semisvm import SemiSVM
 from semisvm.ensemble.hedging import SAFETIES, log_odds, prefers_average
 
@@ -161,9 +161,8 @@ def _cases(options: argparse.Namespace) -> Any:
                 partly[split.labeled] = y[split.labeled]
                 yield name, stored.X, y, partly, kernels
         return
-    names, load = (JUDGING, load_judging) if options.judging else (CHOOSING, load_choosing)
-    for name in options.sets or names:
-        data = load(name)
+    for name in options.sets or (JUDGING if options.judging else CHOOSING):
+        data = load_set(name)
         kernels = Kernels(data.X)
         n_classes = len(np.unique(data.y))
         for n_labels in options.labels:

@@ -24,7 +24,7 @@ from sklearn.metrics import log_loss
 from data import UNLABELED, partly, shown_at, two_gaussians
 from seed_tables import tables as rows_of
 from seed_tables import wrong
-from selection_sets import CHOOSING, load_choosing
+from selection_sets import CHOOSING, load_set
 from semisvm import LSSVM, SVM, HelpTraining, SelfTraining
 from timing import fitting, race, show, warm_up, write
 
@@ -115,7 +115,7 @@ def sets(args: argparse.Namespace) -> None:
     }
     found: dict[tuple[int, str], list[tuple[float, ...]]] = {}
     for name, count, draw in product(args.sets, (10, 20, 50), range(args.draws)):
-        X, y = load_choosing(name)[1:]
+        X, y = load_set(name)[1:]
         if count < 2 * len(np.unique(y)):
             continue
         shown = shown_at(y, count, np.random.default_rng(100 + draw))

@@ -1,6 +1,8 @@
 """What all solvers on features promise: batches, limits, traces, invariances; and what searches over labels find."""
 
 import itertools
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +19,8 @@ from references import (
     squared_hinge_violation,
     svm_values,
 )
+from semisvm import _threads
+from semisvm._threads import limit_threads
 from semisvm.balance import Count, Free, Mean
 from semisvm.problem import objective
 from semisvm.solvers import SMO, Annealing, Continuation, FiniteNewton, GradientPath, MultiSwitch
@@ -100,13 +104,33 @@ def test_a_callback_stops_only_its_problem(solver):
 def test_ctrl_c_in_one_problem_ends_all_that_have_not_converged(solver):
     problems = problems_in_one_space(solver)
     at = 0 if solver is FiniteNewton else 3
-    together = solver().solve_batch(problems, [None, interrupting(at), None, None, None])
+    with limit_threads(1):  # in several threads others may have converged before
+        together = solver().solve_batch(problems, [None, interrupting(at), None, None, None])
     statuses = [solution.status for solution in together]
     assert statuses[1] == "interrupted"
     assert set(statuses) <= {"interrupted", "converged"}
     assert statuses.count("interrupted") >= 3
     for problem, solution, status in zip(problems, together, statuses):
         check_usable(solver, problem, solution, status)
+
+
+@pytest.mark.parametrize("solver", [GradientPath, Continuation])
+def test_ctrl_c_in_one_thread_ends_a_problem_that_runs_in_another(solver, monkeypatch):
+    monkeypatch.setattr(_threads, "_n_cores", lambda: 2)
+    both_run = threading.Barrier(2)
+
+    def interrupt(row):
+        both_run.wait(60)
+        raise KeyboardInterrupt
+
+    def run_slowly(row):
+        if row["step"] == 0:
+            both_run.wait(60)
+        time.sleep(0.2)
+
+    first, second = solver().solve_batch(problems_in_one_space(solver)[:2], [interrupt, run_slowly])
+    assert first.status == second.status == "interrupted"
+    assert 0 < len(second.trace) < solver().n_levels
 
 
 @every_solver

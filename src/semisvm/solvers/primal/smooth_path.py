@@ -11,6 +11,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -51,8 +52,8 @@ class SmoothPath(BatchSolver):
     def solve_batch(self, problems: Sequence[Problem], callbacks: Sequence[Callback | None]) -> list[Solution]:
         """Solve several problems in one space: dense features in threads, sparse ones in one pass over the data.
 
-        In threads each problem has an equal part of the time. Ctrl-C ends those that run and leaves the others at
-        w = 0.
+        In threads each problem has an equal part of the time. Ctrl-C that one of them hears ends the others that run
+        after their level, and leaves those that have not begun at w = 0.
         """
         space = problems[0].space
         has_path = any(len(problem.searched) for problem in problems)
@@ -62,10 +63,16 @@ class SmoothPath(BatchSolver):
         solutions: dict[int, Solution] = {}
         interrupted = threading.Event()
 
+        def after_level(callback: Callback | None, row: dict) -> bool | None:
+            if interrupted.is_set():
+                raise KeyboardInterrupt
+            return None if callback is None else callback(row)
+
         def solve(number: int) -> None:
             if not interrupted.is_set():
                 one = replace(self, max_time=limit.time_share((len(problems) - number) / n_threads))
-                solutions[number] = one.solve(problems[number], callback=callbacks[number])
+                callback = partial(after_level, callbacks[number])
+                solutions[number] = one.solve(problems[number], callback=callback)
                 if solutions[number].status == "interrupted":
                     interrupted.set()
 

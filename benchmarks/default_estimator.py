@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 from data import load as load_stored
 from selection_sets import CHOOSING, JUDGING, draw_labels, load_set
 from semisvm import SemiSVM
-from semisvm.ensemble.hedging import SAFETIES, log_odds, prefers_average
+from semisvm.ensemble.hedging import SAFETIES, average_weight, log_odds
 
 WIDTHS, COSTS = (0.125, 0.5, 2.0, 8.0), (0.1, 1.0, 10.0, 100.0)
 SPLITS = {"g50c": 10, "text": 10, "uspst": 10, "coil20": 10}
@@ -93,13 +93,17 @@ def measure(X: Any, y: np.ndarray, partly: np.ndarray, kernels: Kernels) -> dict
     start, cpu = time.perf_counter(), time.process_time()
     model = SemiSVM(safety="none", random_state=0).fit(X, partly)
     row["seconds"], row["cpu"] = time.perf_counter() - start, time.process_time() - cpu
-    average = 100 * float(np.mean(model.transduction_[~known] != y[~known]))
-    supervised = 100 * float(np.mean(model.supervised_.predict(X[~known]) != y[~known]))
     evidence = model.report_.evidence
-    row |= {"supervised": supervised, "log_odds": log_odds(evidence)}
-    for safety in SAFETIES:
-        row[safety] = average if prefers_average(evidence, safety) else supervised
+    row |= {"supervised": _error(model.supervised_.predict(X), y, known), "log_odds": log_odds(evidence)}
+    for safety in SAFETIES:  # the same separators with other weights
+        model.average_weight_ = average_weight(evidence, safety)
+        row[safety] = _error(model.predict(X), y, known)
     return row
+
+
+def _error(found: np.ndarray, y: np.ndarray, known: np.ndarray) -> float:
+    """Error on the unlabeled samples in percent."""
+    return 100 * float(np.mean(found[~known] != y[~known]))
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:

@@ -15,10 +15,11 @@ from factories import blobs, two_gaussians
 from semisvm import SVM, GradientTSVM, SemiSVM
 from semisvm.ensemble import estimator as estimator_module
 from semisvm.ensemble import fitting, training
-from semisvm.ensemble.hedging import prefers_average
+from semisvm.ensemble.hedging import average_weight
 from semisvm.ensemble.separators import SEPARATORS
 from semisvm.ensemble.weighting import separator_weights
 from semisvm.model_selection.shares import ShareEstimator
+from semisvm.multiclass import fit_slope
 from semisvm.solvers import CCCP
 
 X, Y = two_gaussians(90, 24, shift=0.8)
@@ -77,7 +78,7 @@ def test_weights_average_and_hedge_by_hand(fitted_with_ensemble):
     np.testing.assert_allclose(
         evidence.supervised_margins, np.abs(np.tanh(other[differ] / np.abs(other[rest]).mean())), rtol=1e-9
     )
-    assert fitted.report_.uses_average == prefers_average(evidence, "none")
+    assert fitted.report_.average_weight == fitted.average_weight_ == average_weight(evidence, "none") == 1.0
     weights = [row.weight for row in fitted.report_.separators]
     np.testing.assert_allclose(weights, np.sort(w)[::-1])
 
@@ -111,9 +112,9 @@ def test_a_fold_sees_neither_labels_nor_shares_of_what_it_holds_out(monkeypatch)
 
 
 def test_the_fallback_is_the_supervised_model_exactly(monkeypatch):
-    monkeypatch.setattr("semisvm.ensemble.report.prefers_average", lambda evidence, safety: False)
+    give_weight(monkeypatch, 0.0)
     fallback = SemiSVM(random_state=0).fit(X, Y)
-    assert not fallback.uses_average_
+    assert fallback.average_weight_ == 0.0
     supervised = fallback.supervised_
     np.testing.assert_array_equal(fallback.decision_function(X), supervised.decision_function(X))
     np.testing.assert_array_equal(fallback.predict_proba(X), supervised.predict_proba(X))
@@ -122,6 +123,59 @@ def test_the_fallback_is_the_supervised_model_exactly(monkeypatch):
     known = Y != -1
     alone = SVM(supervised.C, kernel="rbf", gamma=supervised.gamma).fit(X[known], Y[known])
     np.testing.assert_allclose(alone.decision_function(X), supervised.decision_function(X), atol=1e-9)
+
+
+def give_weight(monkeypatch, weight):
+    """Let the average have this weight, whatever speaks for it."""
+    monkeypatch.setattr("semisvm.ensemble.report.average_weight", lambda evidence, safety: weight)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_blend_is_the_weighted_sum_of_squashed_scores(monkeypatch, n_classes):
+    give_weight(monkeypatch, 0.3)
+    samples, y = (X, Y) if n_classes == 2 else blobs(3, n=90, n_labeled=24, distance=1.5)
+    model, ensemble = fit_with_ensemble(samples, y)
+    rest = y == -1
+    average = sum(v * one.scores for v, one in zip(ensemble.separator_weights, ensemble.fitted))
+    other = model.supervised_.decision_function(samples).reshape(len(y), -1)
+    if n_classes > 2:
+        other = other - other.mean(axis=1, keepdims=True)
+    expected = 0.3 * average + 0.7 * np.tanh(other / np.abs(other[rest]).mean())
+    found = model.decision_function(samples).reshape(len(y), -1)
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    np.testing.assert_allclose(model.training_scores_.reshape(len(y), -1), expected, atol=1e-8)
+    labels = expected.argmax(axis=1) if n_classes > 2 else (expected[:, 0] > 0).astype(int)
+    np.testing.assert_array_equal(model.transduction_[rest], model.classes_[labels[rest]])
+    probabilities = model.predict_proba(samples)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), labels)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert "30% of the model is the average of 14 separators and 70% the supervised one" in model.report_.conclusion
+
+
+def test_the_slope_of_a_blend_is_that_of_its_held_out_scores(monkeypatch):
+    """Held-out scores of separators and of SVCs fitted without them, blended, decide the slope."""
+    give_weight(monkeypatch, 0.4)
+    model, ensemble = fit_with_ensemble(X, Y)
+    held = np.zeros((len(Y), 1))
+    for fold in range(5):
+        part = np.flatnonzero(fold_numbers(ensemble) == fold)
+        train = np.setdiff1d(np.flatnonzero(Y != -1), part)
+        svc = SVC(C=model.supervised_.C, gamma=model.supervised_.gamma).fit(X[train], Y[train])
+        held[part, 0] = svc.decision_function(X[part])
+    size = np.abs(model.supervised_.decision_function(X[Y == -1])).mean()
+    average = sum(v * one.held_out for v, one in zip(ensemble.separator_weights, ensemble.fitted))
+    score = (0.4 * average + 0.6 * np.tanh(held / size))[Y != -1, 0]
+    slope = fit_slope(np.column_stack([-score, score]) / 2, Y[Y != -1] - 1, np.ones(24))
+    p = model.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(np.log(p / (1 - p)), slope * model.decision_function(X), rtol=1e-3, atol=1e-6)
+
+
+def fold_numbers(ensemble):
+    """The fold that holds out each sample: that whose fit gave its held-out score; -1 for unlabeled samples."""
+    one = ensemble.fitted[0]
+    same = np.array([np.isclose(fit.scores[:, 0], one.held_out[:, 0], rtol=1e-12) for fit in one.fits])
+    assert np.all(same.sum(axis=0) <= 1)
+    return np.where(same.any(axis=0), same.argmax(axis=0), -1)
 
 
 def test_more_labels_tune_the_supervised_model_on_the_same_folds():
@@ -182,7 +236,7 @@ def test_several_classes(n_classes):
     probabilities = model.predict_proba(samples)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(samples))
-    assert len(ensemble.fitted) == (13 if n_classes <= 4 else 8)
+    assert len(ensemble.fitted) == (14 if n_classes <= 4 else 9)
 
 
 def test_weights_of_zero_are_samples_that_are_not_there():
@@ -224,7 +278,7 @@ def test_of_many_samples_a_part_is_used_and_all_get_a_label(monkeypatch):
 )
 def test_nothing_to_average(samples, y, reason):
     model = SemiSVM(random_state=0).fit(samples, y)
-    assert not model.uses_average_
+    assert model.average_weight_ == 0.0
     assert reason in model.report_.conclusion
     assert str(model.report_).count("\n") < 5
     assert np.isfinite(model.predict_proba(samples)).all()
@@ -271,7 +325,7 @@ def test_time_that_is_over_keeps_what_is_finished(clock, monkeypatch):
     assert len(model.report_.separators) == 3
     with pytest.warns(ConvergenceWarning, match="0 separators were finished"):
         model = SemiSVM(safety="none", max_time=2.5, random_state=0, n_jobs=1).fit(X, Y)
-    assert not model.uses_average_
+    assert model.average_weight_ == 0.0
     assert "in time" in model.report_.conclusion
 
 
@@ -287,7 +341,7 @@ def test_ctrl_c_keeps_what_is_finished(monkeypatch):
     monkeypatch.setattr(fitting, "fit_separator", interrupted)
     with pytest.warns(ConvergenceWarning, match="interrupted, 1 separators were finished"):
         model = SemiSVM(safety="none", random_state=0, n_jobs=1).fit(X, Y)
-    assert model.uses_average_
+    assert model.average_weight_ == 1.0
     assert len(calls) == 9
 
 
@@ -308,7 +362,7 @@ def test_ctrl_c_that_a_solver_hears_ends_the_whole_fit(monkeypatch):
 
 def test_verbose_prints_a_line_per_fit(capsys):
     SemiSVM(random_state=0, verbose=1, n_jobs=1).fit(X, Y)
-    assert capsys.readouterr().out.count("separator ") == 13 * 6
+    assert capsys.readouterr().out.count("separator ") == 14 * 6
 
 
 # ------------------------------------------------------------------------------------------- refusals
@@ -348,10 +402,10 @@ def test_probabilities_are_calibrated():
 
 
 def test_several_classes_without_help_have_probabilities_of_votes(monkeypatch):
-    monkeypatch.setattr("semisvm.ensemble.report.prefers_average", lambda evidence, safety: False)
+    give_weight(monkeypatch, 0.0)
     samples, y = blobs(4, n=140, n_labeled=60, distance=1.5)
     model = SemiSVM(random_state=0).fit(samples, y)
-    assert not model.uses_average_
+    assert model.average_weight_ == 0.0
     np.testing.assert_array_equal(model.predict(samples), model.supervised_.predict(samples))
     np.testing.assert_array_equal(model.decision_function(samples), model.supervised_.decision_function(samples))
     probabilities = model.predict_proba(samples)

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from semisvm.balance import AskedShares
-from semisvm.ensemble.hedging import Evidence, has_rare_class, log_odds, prefers_average, share_excess
-from semisvm.ensemble.weighting import margins, separator_weights, squash
+from semisvm.ensemble.hedging import Evidence, average_weight, has_rare_class, log_odds, share_excess
+from semisvm.ensemble.weighting import centered, margins, separator_weights, squash
 from semisvm.multiclass import winners
 
 
 def evidence(**changes):
     values = {
         "n_labels": 50.0,
-        "n_classes": 2,
         "gain": 0.0,
         "error": 0.1,
         "agreement": 0.9,
@@ -59,29 +58,37 @@ def test_log_odds_are_those_of_the_formula():
 def test_models_that_do_not_differ_have_no_odds():
     given = evidence(change=0.0, average_margins=np.zeros(0), supervised_margins=np.zeros(0))
     assert log_odds(given) == 0.0
-    assert not prefers_average(given, "safe")
-    assert prefers_average(given, "none")
+    assert average_weight(given, "safe") == 0.2
+    assert average_weight(given, "none") == 1.0
 
 
 @pytest.mark.parametrize(
-    ("n_labels", "n_classes", "is_rare", "safety", "threshold"),
+    ("n_labels", "is_rare", "safety", "lowest", "start", "full"),
     [
-        (50, 2, False, "safe", 0.7),
-        (29, 4, False, "safe", 0.8),
-        (14, 2, False, "safe", 1.2),
-        (29, 5, False, "safe", 0.4),
-        (50, 2, False, "bold", 0.4),
-        (10, 3, False, "bold", 0.4),
-        (10, 2, True, "safe", 1.3),
-        (10, 5, True, "bold", 1.3),
+        (50, False, "safe", 0.2, 0.2, 1.0),
+        (15, False, "safe", 0.2, 0.2, 1.0),
+        (14, False, "safe", 0.1, 1.1, 1.5),
+        (50, False, "bold", 0.5, 0.0, 0.5),
+        (10, False, "bold", 0.5, 0.0, 0.5),
+        (20, True, "safe", 0.1, 1.1, 1.5),
+        (10, True, "bold", 0.1, 1.1, 1.5),
     ],
 )
-def test_thresholds(n_labels, n_classes, is_rare, safety, threshold):
-    base = evidence(n_labels=float(n_labels), n_classes=n_classes, is_rare=is_rare)
-    for excess, expected in ((-0.01, False), (0.01, True)):
-        shift = (threshold - log_odds(base) + excess) / 2.3
-        assert prefers_average(base._replace(error=base.error - shift), safety) is expected
-        assert prefers_average(base._replace(error=base.error - shift), "none")
+def test_the_weight_of_the_average_rises_with_its_odds(n_labels, is_rare, safety, lowest, start, full):
+    base = evidence(n_labels=float(n_labels), is_rare=is_rare)
+
+    def weight_at(z):
+        return average_weight(base._replace(error=base.error - (z - log_odds(base)) / 2.3), safety)
+
+    middle = (start + full) / 2
+    for z, expected in ((start - 1, lowest), (start, lowest), (middle, (1 + lowest) / 2), (full, 1.0), (full + 1, 1.0)):
+        assert weight_at(z) == pytest.approx(expected)
+    assert average_weight(base, "none") == 1.0
+
+
+def test_scores_of_several_classes_are_centered():
+    np.testing.assert_allclose(centered(np.array([[1.0, 0.0, 0.5]])), [[0.5, -0.5, 0.0]])
+    np.testing.assert_array_equal(centered(np.array([[2.0], [3.0]])), [[2.0], [3.0]])
 
 
 def test_a_class_is_rare_below_a_tenth_of_few_labels():

@@ -1,4 +1,4 @@
-"""The estimator that chooses: an average of separators over several spaces, hedged against the supervised model."""
+"""The estimator that chooses: an average of separators over several spaces, blended with the supervised model."""
 
 from .estimator import SemiSVM
 

@@ -30,7 +30,7 @@ from ..multiclass import winners
 from ..solvers import StoppingRule
 from .fitting import weighted_models
 from .hedging import SAFETIES
-from .prediction import average_scores
+from .prediction import average_scores, supervised_scores
 from .report import Report
 from .training import Ensemble, train
 
@@ -38,14 +38,15 @@ BLOCK = 4096  # new samples whose scores are computed at a time
 
 
 class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstimator):
-    r"""The estimator that chooses for you: an average of semi-supervised SVMs, hedged against the supervised one.
+    r"""The estimator that chooses for you: an average of semi-supervised SVMs, blended with a supervised one.
 
-    No single method is safe with a handful of labels. Thirteen separators (``CCCPTSVM``, ``ContinuationTSVM`` and
+    No single method is safe with a handful of labels. Fourteen separators (``CCCPTSVM``, ``ContinuationTSVM`` and
     ``GradientTSVM`` at robust costs, in five spaces: linear, three Gaussian kernels, a graph of nearest neighbours) are
     fitted to folds of the labeled samples. Their scores are averaged with weights that fall with their held-out
     error and with how much they differ from fold to fold (:mod:`semisvm.ensemble.weighting`). Beside the average stands
-    a supervised SVM. The average is the model where held-out samples, the agreement of the separators and their margins
-    speak for it (:mod:`semisvm.ensemble.hedging`); otherwise the model is the supervised one, and ``report_`` says so.
+    a supervised SVM. The model is a blend of the two: the more held-out samples, the agreement of the separators and
+    their margins speak for the average, the larger is its weight (:mod:`semisvm.ensemble.hedging`); ``report_`` says
+    how large it is.
 
     {parameters}
 
@@ -59,8 +60,8 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         ``decision_function`` at the samples of ``fit``.
     report_ : Report
         What was tried, what the unlabeled samples brought and how sure that is; ``print(model.report_)``.
-    uses_average_ : bool
-        Whether the model is the average of the separators; otherwise it is ``supervised_``.
+    average_weight_ : float
+        The weight of the average of the separators in the model, between 0 and 1; at 0 it is ``supervised_``.
     supervised_ : SVM
         The supervised model of the labeled samples.
     share_ : ClassShares
@@ -83,15 +84,15 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
     >>> from semisvm.datasets import hide_labels, make_two_gaussians
     >>> X, y = make_two_gaussians(300, random_state=0)
     >>> model = SemiSVM(random_state=0).fit(X, hide_labels(y, 30, random_state=0))
-    >>> model.uses_average_
-    True
+    >>> model.average_weight_
+    1.0
     """
 
     safety: str = parameter(
         "safe",
         Options(list(SAFETIES)),
-        doc='When the average is the model: "safe" where enough speaks for it, "bold" where a little does, "none" '
-        "always. The less safe, the larger the gain in the mean and the more often a loss.",
+        doc='How soon the average gets weight: "safe" where enough speaks for it, "bold" where a little does, "none" '
+        "all of it always. The less safe, the more often a loss.",
     )
     balance: BalanceType = balance_parameter(
         'The share of ``classes_[1]`` among the unlabeled samples: "auto" is an estimate (see '
@@ -136,10 +137,12 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         stop = StoppingRule(max_time=self.max_time)
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
         ensemble = train(self, data, rng, stop, n_jobs)
-        self.supervised_: SVM = ensemble.supervised
+        self.supervised_: SVM = ensemble.supervised.model
         self.report_: Report = ensemble.report
-        self.uses_average_: bool = self.report_.uses_average
-        self._models_ = weighted_models(ensemble.fitted, ensemble.separator_weights) if self.uses_average_ else []
+        self.average_weight_: float = self.report_.average_weight
+        used = ensemble.fitted if self.average_weight_ > 0.0 else []
+        self._models_ = weighted_models(used, ensemble.separator_weights)
+        self._supervised_part_ = ensemble.supervised
         if stop.status in ("max_time", "interrupted"):
             reason = f"max_time={self.max_time} reached" if stop.status == "max_time" else "the fit was interrupted"
             warn_user(
@@ -169,9 +172,9 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
 
     def _all_scores(self, data: TrainingSet, ensemble: Ensemble) -> np.ndarray:
         """Scores of all samples; those that the separators were fitted to are known."""
-        if not self.uses_average_:
+        if self.average_weight_ == 0.0:
             return self._scores(data.X)
-        known = ensemble.scores
+        known = ensemble.scores(supervised_scores(self.supervised_, data.X[ensemble.part]))
         scores = np.empty((data.X.shape[0], known.shape[1]))
         others = np.setdiff1d(np.arange(len(scores)), ensemble.part, assume_unique=True)
         scores[ensemble.part] = known
@@ -181,10 +184,13 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of checked samples: a column for two classes, else one per class."""
-        if not self.uses_average_:
-            scores = self.supervised_.decision_function(X)
-            return scores[:, None] if scores.ndim == 1 else scores
-        return np.concatenate([average_scores(self._models_, X[part]) for part in tiles(X.shape[0], BLOCK)])
+        a = self.average_weight_
+        if a == 0.0:
+            return supervised_scores(self.supervised_, X)
+        average = np.concatenate([average_scores(self._models_, X[part]) for part in tiles(X.shape[0], BLOCK)])
+        if a == 1.0:
+            return average
+        return self._supervised_part_.blend(a, average, supervised_scores(self.supervised_, X))
 
     @within_n_jobs
     def decision_function(self, X: Any) -> np.ndarray:
@@ -238,7 +244,7 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False, precomputed=False)
-        if not self.uses_average_ and len(self.classes_) == 2:
+        if self.average_weight_ == 0.0 and len(self.classes_) == 2:
             return self.supervised_.predict_proba(X)
         scores = self._slope_ * self._scores(X)
         if scores.shape[1] > 1:

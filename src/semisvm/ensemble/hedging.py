@@ -1,21 +1,22 @@
-r"""When the average is used, and when the supervised model is.
+r"""How much of the model is the average of the separators, and how much the supervised model.
 
-What is decided is whether the average or the supervised model is right on the samples, a share m of the unlabeled ones,
-on which they differ. The log odds for the average at such a sample i are
+The scores of the model are :math:`a S + (1 - a) T`, S those of the average and T those of the supervised model,
+squashed alike. The weight a depends on whether the average or the supervised model is right on the samples, a share m
+of the unlabeled ones, on which they differ. The log odds for the average at such a sample i are
 
 .. math:: z_i = 1.08 + 0.44 \log(s_i + 0.05) - 0.16 \log(t_i + 0.05) + 0.24\, d \sqrt l
-   - 0.34 \log\Bigl(\frac{1 - a}{m + 0.01} + 0.05\Bigr) - 2.3\, e + 4.9\, q
+   - 0.34 \log\Bigl(\frac{1 - g}{m + 0.01} + 0.05\Bigr) - 2.3\, e + 4.9\, q
 
-with the margins s_i of the average and t_i of the supervised model, squashed alike; the held-out error e of the average
-and d, its held-out accuracy minus that of the supervised model; a, the weighted share of the unlabeled samples on which
-the separators agree with their average; and q, how far the class shares by the supervised model are outside of what the
+with the margins s_i of the average and t_i of the supervised model; the held-out error e of the average and d, its
+held-out accuracy minus that of the supervised model; g, the weighted share of the unlabeled samples on which the
+separators agree with their average; and q, how far the class shares by the supervised model are outside of what the
 labels allow, times 10/l. The coefficients are those of a logistic regression over 500 draws of labels from 29 data
-sets, whose errors were estimated by leaving out whole sets. The average is used if the mean of z over these samples
-exceeds a threshold, otherwise the supervised model is returned as it is.
+sets, whose errors were estimated by leaving out whole sets.
 
-Below 15 labels hardly anything can be checked, and the threshold is highest. Where a class is rare among few labels
-nothing semi-supervised is safe, and it is high, too. With more than four classes separators agree less with each other
-whether they are right or not, and it is lower.
+a rises linearly with the mean of z over these samples, from a small weight where it is low to one where it is high. A
+small part of the average hardly ever harms, and more often than not it helps: the samples that it decides are those
+about which the supervised model is least sure. Below 15 labels hardly anything can be checked, and where a class is
+rare among few labels nothing semi-supervised is safe: there a is smallest.
 """
 
 from __future__ import annotations
@@ -27,14 +28,25 @@ import numpy as np
 from ..balance import AskedShares
 
 SAFETIES = ("safe", "bold", "none")
-THRESHOLDS = {  # by the number of labels that they hold below
-    "safe": ((15.0, 1.2), (30.0, 0.8), (np.inf, 0.7)),
-    "bold": ((np.inf, 0.4),),
-}
-RARE_THRESHOLD = 1.3
-MANY_CLASSES, MANY_THRESHOLD = 4, 0.4
+FEW_LABELS = 15  # below, held-out samples tell next to nothing
 RARE_LABELS = 20  # up to so many labels
 RARE = 0.2  # of a half of an equal share: a class below is rare
+
+
+class Ramp(NamedTuple):
+    """A weight that rises linearly with z: ``lowest`` up to ``start``, one from ``full`` on."""
+
+    lowest: float
+    start: float
+    full: float
+
+    def weight(self, z: float) -> float:
+        """The weight at z."""
+        return self.lowest + (1.0 - self.lowest) * float(np.clip((z - self.start) / (self.full - self.start), 0.0, 1.0))
+
+
+UNCHECKED = Ramp(0.1, 1.1, 1.5)  # few labels, or a rare class among not many
+SAFE, BOLD = Ramp(0.2, 0.2, 1.0), Ramp(0.5, 0.0, 0.5)
 
 
 class Evidence(NamedTuple):
@@ -44,14 +56,12 @@ class Evidence(NamedTuple):
     ----------
     n_labels : float
         Number of labels, l.
-    n_classes : int
-        Number of classes.
     gain : float
         d, the held-out accuracy of the average minus that of the supervised model.
     error : float
         e, the held-out error of the average.
     agreement : float
-        a, the weighted share of unlabeled samples on which the separators agree with their average.
+        g, the weighted share of unlabeled samples on which the separators agree with their average.
     change : float
         m, the share of unlabeled samples on which the average and the supervised model differ.
     share_excess : float
@@ -63,7 +73,6 @@ class Evidence(NamedTuple):
     """
 
     n_labels: float
-    n_classes: int
     gain: float
     error: float
     agreement: float
@@ -85,16 +94,13 @@ def log_odds(evidence: Evidence) -> float:
     return float(common + single.mean())
 
 
-def prefers_average(evidence: Evidence, safety: str) -> bool:
-    """Whether the average is used, by the rule that ``safety`` names."""
+def average_weight(evidence: Evidence, safety: str) -> float:
+    """The weight a of the average, by the rule that ``safety`` names."""
     if safety == "none":
-        return True
-    threshold = next(value for limit, value in THRESHOLDS[safety] if evidence.n_labels < limit)
-    if evidence.n_classes > MANY_CLASSES:
-        threshold = min(threshold, MANY_THRESHOLD)
-    if evidence.is_rare:
-        threshold = max(threshold, RARE_THRESHOLD)
-    return log_odds(evidence) > threshold
+        return 1.0
+    is_unchecked = evidence.is_rare or (safety == "safe" and evidence.n_labels < FEW_LABELS)
+    ramp = UNCHECKED if is_unchecked else SAFE if safety == "safe" else BOLD
+    return ramp.weight(log_odds(evidence))
 
 
 def has_rare_class(counts: np.ndarray) -> bool:

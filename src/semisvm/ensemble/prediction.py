@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..estimators import SVM
 from ..spaces import Kernel
 from ..spaces.graph import GraphExtension
 from ..spaces.prediction import kernel_scores, linear_scores
-from .weighting import squash
+from .weighting import centered, squash
 
 
 class Models(Protocol):
@@ -74,6 +75,26 @@ class WeightedModels:
         """The part of the average in this space at new samples, shape (m, n_columns)."""
         squashed = squash(self.models.scores(X), self.sizes) * self.weights
         return squashed.reshape(len(squashed), -1, self.n_columns).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class SupervisedPart:
+    """The supervised model as a part of the average: its scores, squashed like those of the separators.
+
+    ``size`` is the mean of its absolute centered scores over the unlabeled samples.
+    """
+
+    model: SVM
+    size: float
+
+    def blend(self, weight: float, average: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The average with this weight, and the scores of the model, shape (m, 1) or (m, k), with the rest."""
+        return weight * average + (1.0 - weight) * squash(centered(scores), np.asarray(self.size))
+
+
+def supervised_scores(model: SVM, X: Any) -> np.ndarray:
+    """The decision function of a supervised model at samples, shape (m, 1) or (m, k)."""
+    return model.decision_function(X).reshape(X.shape[0], -1)
 
 
 def average_scores(parts: list[WeightedModels], X: Any) -> np.ndarray:

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .fitting import FittedSeparator
-from .hedging import Evidence, prefers_average
+from .hedging import FEW_LABELS, Evidence, average_weight
 from .supervised import SupervisedChoice
-
-FEW_LABELS = 15  # below, held-out samples tell nothing
 
 
 @dataclass(frozen=True)
@@ -40,9 +38,9 @@ class Report:
     change : float or None
         Share of unlabeled samples on which the average and the supervised model differ.
     evidence : Evidence or None
-        All that the hedge looks at; see :mod:`semisvm.ensemble.hedging`.
-    uses_average : bool
-        Whether the average is the model; otherwise it is the supervised one.
+        What decides the weight of the average; see :mod:`semisvm.ensemble.hedging`.
+    average_weight : float
+        The weight of the average in the model, between 0 and 1; the rest is the weight of the supervised model.
     conclusion : str
         One sentence.
     separators : list of SeparatorReport
@@ -57,7 +55,7 @@ class Report:
     agreement: float | None
     change: float | None
     evidence: Evidence | None
-    uses_average: bool
+    average_weight: float
     conclusion: str
     separators: list[SeparatorReport] = field(default_factory=list)
 
@@ -90,7 +88,7 @@ def report_supervised(choice: SupervisedChoice, codes: np.ndarray, n_unlabeled: 
     """The report of a fit without separators, for a reason."""
     conclusion = f"The model is the supervised one: {reason}."
     error, n_labels = choice.error, int((codes >= 0).sum())
-    return Report(n_labels, n_unlabeled, _describe(choice), error, None, None, None, None, False, conclusion)
+    return Report(n_labels, n_unlabeled, _describe(choice), error, None, None, None, None, 0.0, conclusion)
 
 
 def report_average(
@@ -117,20 +115,15 @@ def report_average(
     evidence : Evidence
         What speaks for the average.
     safety : {"safe", "bold", "none"}
-        The rule of the hedge.
+        The rule for the weight of the average.
     """
     n_labels = int((codes >= 0).sum())
     supervised_error = choice.error
     is_checked = n_labels >= FEW_LABELS and supervised_error is not None
     checked = f"held-out accuracy {100 * evidence.gain:+.1f} points" if is_checked else "too few labels to check it"
-    uses_average = prefers_average(evidence, safety)
-    if uses_average:
-        conclusion = f"The unlabeled samples are used: the model is an average of {len(fitted)} separators ({checked})."
-    else:
-        conclusion = f"The unlabeled samples were not seen to help ({checked}): the model is the supervised one."
+    weight = average_weight(evidence, safety)
     rows = [
-        SeparatorReport(one.separator.name, one.error, one.instability, float(weight))
-        for one, weight in zip(fitted, weights)
+        SeparatorReport(one.separator.name, one.error, one.instability, float(v)) for one, v in zip(fitted, weights)
     ]
     return Report(
         n_labels,
@@ -141,9 +134,22 @@ def report_average(
         evidence.agreement,
         evidence.change,
         evidence,
-        uses_average,
-        conclusion,
+        weight,
+        _conclude(weight, len(fitted), checked),
         sorted(rows, key=lambda row: -row.weight),
+    )
+
+
+def _conclude(weight: float, n_separators: int, checked: str) -> str:
+    """The outcome in one sentence."""
+    if weight == 1.0:
+        return f"The unlabeled samples are used: the model is an average of {n_separators} separators ({checked})."
+    if weight == 0.0:
+        return f"The unlabeled samples were not seen to help ({checked}): the model is the supervised one."
+    said = "are used in part" if weight >= 0.5 else "were hardly seen to help"
+    return (
+        f"The unlabeled samples {said} ({checked}): {100 * weight:.0f}% of the model is the average of {n_separators} "
+        f"separators and {100 * (1 - weight):.0f}% the supervised one."
     )
 
 

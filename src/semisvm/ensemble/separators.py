@@ -1,4 +1,4 @@
-"""The separators that are averaged: two methods in every space and a third one in three of them, at robust costs.
+"""The separators that are averaged: two methods in every space and a third one in all but one, at robust costs.
 
 Costs are those of samples of total variance one, and C* = C l/u. No separator is chosen; see :mod:`.weighting`.
 """
@@ -58,7 +58,7 @@ def _separators() -> list[Separator]:
             Separator("CCCPTSVM", space, 10.0, Hinge(), SymmetricRamp(), cccp),
             Separator("ContinuationTSVM", space, 100.0, Hinge(), Gaussian(), continuation),
         ]
-        if space in ("rbf 0.5", "linear", "rbf 2"):
+        if space != "rbf 8":
             separators.append(Separator("GradientTSVM", space, 1.0, SquaredHinge(), Gaussian(), gradient))
     return separators
 

@@ -1,9 +1,10 @@
-"""The supervised side of the hedge: an SVM of the labeled samples, with fixed or tuned C and kernel.
+"""The supervised part of the model: an SVM of the labeled samples, with fixed or tuned C and kernel.
 
 Below ``FEW_LABELS`` labels the parameters are fixed (a Gaussian kernel of gamma = 0.5/(median squared distance), C = 10
 divided by the total variance): held-out errors of so few samples choose worse ones. Above, those with the smallest
-held-out error of a small grid are used, of equal ones that with the smallest hinge loss. Several classes are separated
-in pairs, which vote: with few labels that is better than coupled probabilities.
+held-out error of a small grid are used, of equal ones that with the smallest hinge loss, if that error is smaller than
+the one of the fixed parameters by ``MIN_GAIN`` divided by the root of the number of labels; smaller differences are
+chance. Several classes are separated in pairs, which vote: with few labels that is better than coupled probabilities.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ MAX_TUNED = 1000  # labeled samples on which a grid is tried
 WIDTHS = (0.125, 0.5, 2.0, 8.0)  # gamma, in units of 1/(median squared distance)
 COSTS = (0.1, 1.0, 10.0, 100.0)  # C, in units of 1/(total variance)
 FIXED_WIDTH, FIXED_COST = 0.5, 10.0
+MIN_GAIN = 0.3
 
 
 class Candidate(NamedTuple):
@@ -48,15 +50,15 @@ class SupervisedChoice(NamedTuple):
         Share of held-out samples that are wrong, by weight; None if none was held out.
     held_out : int array of shape (n,)
         Classes of samples that were held out, by models without them; -1 elsewhere.
-    shares : array of shape (n, k)
-        Their shares of votes in the pairs of classes.
+    scores : array of shape (n, 1) or (n, k)
+        Their f, of two classes; else their shares of votes in the pairs of classes.
     """
 
     candidate: Candidate
     is_tuned: bool
     error: float | None
     held_out: np.ndarray
-    shares: np.ndarray
+    scores: np.ndarray
 
 
 def candidates(X: Any, weights: np.ndarray, median: float, fixed_alone: bool) -> list[Candidate]:
@@ -96,21 +98,21 @@ def choose_supervised(
     """
     labeled = np.flatnonzero(codes >= 0)
     few = len(labeled) < FEW_LABELS or len(labeled) > MAX_TUNED or not folds
-    best: tuple[tuple[float, float], SupervisedChoice] | None = None
+    tried: list[tuple[tuple[float, float], SupervisedChoice]] = []
     values: dict[Kernel, np.ndarray] = {}
     for candidate in candidates(X, weights, median, few):
-        if best is not None and stop.time_is_over:
+        if tried and stop.time_is_over:
             break
         if candidate.kernel not in values:
             values[candidate.kernel] = np.asarray(Gram(candidate.kernel, X[labeled]).compute(), dtype=np.float64)
-        found, shares, loss = _held_out(candidate.C, values[candidate.kernel], codes, weights, labeled, folds)
+        found, scores, loss = _held_out(candidate.C, values[candidate.kernel], codes, weights, labeled, folds)
         known = found >= 0
         error = float(np.average(found[known] != codes[known], weights=weights[known])) if known.any() else None
         rank = round(error or 0.0, 9), loss
-        if best is None or rank < best[0]:
-            best = rank, SupervisedChoice(candidate, not few, error, found, shares)
-    assert best is not None, "there is at least the fixed candidate"
-    return best[1]
+        tried.append((rank, SupervisedChoice(candidate, bool(tried), error, found, scores)))
+    fixed, best = tried[0][1], min(tried, key=lambda one: one[0])[1]
+    gain = (fixed.error or 0.0) - (best.error or 0.0)
+    return best if gain > MIN_GAIN / np.sqrt(len(labeled)) else fixed
 
 
 def _held_out(
@@ -121,11 +123,11 @@ def _held_out(
     labeled: np.ndarray,
     folds: list[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Classes of held-out samples, -1 elsewhere, their shares of votes, and the mean hinge loss of their scores."""
+    """Classes of held-out samples, -1 elsewhere, their scores, and the mean hinge loss of these."""
     from sklearn.svm import SVC  # here, so that ``import semisvm`` stays light
 
     k = codes.max() + 1
-    found, shares = np.full(len(codes), -1), np.zeros((len(codes), k))
+    found, scores = np.full(len(codes), -1), np.zeros((len(codes), 1 if k == 2 else k))
     total, n_held = 0.0, 0
     with config_context(assume_finite=True, skip_parameter_validation=True):  # X was checked
         for held in folds:
@@ -136,10 +138,10 @@ def _held_out(
             values = K[np.ix_(test, train)]
             found[labeled[test]] = model.predict(values)
             pairs = model.decision_function(values).reshape(len(values), -1)
-            shares[labeled[test]] = couple(expit(pairs if k == 2 else -pairs), k, "pwc1")
+            scores[labeled[test]] = pairs if k == 2 else couple(expit(-pairs), k, "pwc1")
             total += _hinge_loss(pairs, codes[labeled[test]], k)
             n_held += len(held)
-    return found, shares, total / max(n_held, 1)
+    return found, scores, total / max(n_held, 1)
 
 
 def _hinge_loss(scores: np.ndarray, codes: np.ndarray, k: int) -> float:

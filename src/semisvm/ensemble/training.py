@@ -1,4 +1,4 @@
-"""From samples and labels to an ensemble: spaces, folds, shares, fits, weights, hedge, report."""
+"""From samples and labels to an ensemble: spaces, folds, shares, fits, weights, blend, report."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from .feature_spaces import space_builders
 from .fitting import FittedSeparator, Task, fit_all, held_out_error
 from .folds import labeled_folds
 from .hedging import Evidence, has_rare_class, share_excess
+from .prediction import SupervisedPart, supervised_scores
 from .report import Report, report_average, report_supervised
 from .separators import separators_for
 from .supervised import SupervisedChoice, choose_supervised, fit_supervised
-from .weighting import margins, separator_weights, squash
+from .weighting import centered, margins, separator_weights, squash
 
 MAX_SAMPLES = 3000  # that separators are fitted to: the labeled ones and a random part of the others
 MAX_LABELED = 2000  # with more labels the supervised model is the model
@@ -38,7 +39,7 @@ class Ensemble:
 
     Attributes
     ----------
-    supervised : SVM
+    supervised : SupervisedPart
         The supervised model.
     fitted : list of FittedSeparator
         The separators.
@@ -54,7 +55,7 @@ class Ensemble:
         The outcome.
     """
 
-    supervised: SVM
+    supervised: SupervisedPart
     fitted: list[FittedSeparator]
     separator_weights: np.ndarray
     part: np.ndarray
@@ -64,24 +65,25 @@ class Ensemble:
     choice: SupervisedChoice
     report: Report
 
-    @property
-    def scores(self) -> np.ndarray:
-        """The average at the samples of ``part``, shape (n, k)."""
-        return np.einsum("j,jnk->nk", self.separator_weights, np.array([one.scores for one in self.fitted]))
+    def scores(self, supervised: np.ndarray) -> np.ndarray:
+        """The model at the samples of ``part``, shape (n, 1) or (n, k), from the scores of the supervised one there."""
+        return self._blend(np.array([one.scores for one in self.fitted]), supervised)
+
+    def _blend(self, scores: np.ndarray, supervised: np.ndarray) -> np.ndarray:
+        a = self.report.average_weight
+        if a == 0.0:
+            return supervised
+        average = np.einsum("j,jnk->nk", self.separator_weights, scores)
+        return average if a == 1.0 else self.supervised.blend(a, average, supervised)
 
     def fit_slope(self) -> float:
-        """The slope that makes probabilities of scores, from those of held-out samples; 1 without any.
-
-        The scores are those of the average or, where the supervised model is used, its shares of votes.
-        """
-        if self.report.uses_average:
-            scores = np.einsum("j,jnk->nk", self.separator_weights, np.array([one.held_out for one in self.fitted]))
-            held = np.flatnonzero(~np.isnan(scores[:, 0]))
-        else:
-            scores, held = self.choice.shares, np.flatnonzero(self.choice.held_out >= 0)
+        """The slope that makes probabilities of scores, from those of held-out samples; 1 without any."""
+        held = np.flatnonzero(self.choice.held_out >= 0)
         if not len(held):
             return 1.0
-        columns = scores[held] if scores.shape[1] > 1 else 0.5 * scores[held] * [-1.0, 1.0]
+        of_separators = np.array([one.held_out[held] for one in self.fitted])
+        scores = self._blend(of_separators, self.choice.scores[held])
+        columns = scores if scores.shape[1] > 1 else 0.5 * scores * [-1.0, 1.0]
         return fit_slope(columns, self.codes[held], self.weights[held])
 
 
@@ -126,15 +128,19 @@ def train(
     asked = tasks[0].asked
     if reason is not None:
         report = report_supervised(choice, codes, n_unlabeled, reason)
-        return Ensemble(supervised, [], np.zeros(0), part, codes, weights, asked.shares, choice, report)
+        alone = SupervisedPart(supervised, 1.0)
+        return Ensemble(alone, [], np.zeros(0), part, codes, weights, asked.shares, choice, report)
     w = separator_weights(
         np.array([one.error for one in fitted]),
         np.array([one.instability for one in fitted]),
         float(weights[labeled].sum()),
     )
-    evidence = collect_evidence(fitted, w, choice, supervised, X, codes, weights, asked)
+    rest = codes < 0
+    f = centered(supervised_scores(supervised, X[rest]))
+    beside = SupervisedPart(supervised, float(np.average(np.abs(f).mean(axis=1), weights=weights[rest])))
+    evidence = collect_evidence(fitted, w, choice, f, codes, weights, asked)
     report = report_average(choice, codes, n_unlabeled, fitted, w, evidence, estimator.safety)
-    return Ensemble(supervised, fitted, w, part, codes, weights, asked.shares, choice, report)
+    return Ensemble(beside, fitted, w, part, codes, weights, asked.shares, choice, report)
 
 
 def _fit_supervised(choice: SupervisedChoice, data: TrainingSet, n_jobs: int | None) -> SVM:
@@ -184,26 +190,23 @@ def collect_evidence(
     fitted: list[FittedSeparator],
     w: np.ndarray,
     choice: SupervisedChoice,
-    supervised: SVM,
-    X: Any,
+    other: np.ndarray,
     codes: np.ndarray,
     weights: np.ndarray,
     asked: AskedShares,
 ) -> Evidence:
-    """Compare the average with the supervised model."""
+    """Compare the average with the supervised model, whose centered scores at the unlabeled samples are ``other``."""
     rest = codes < 0
     mean = weights[rest] / weights[rest].sum()
     scores = np.einsum("j,jnk->nk", w, np.array([one.scores[rest] for one in fitted]))
     held_out = np.einsum("j,jnk->nk", w, np.array([one.held_out for one in fitted]))
     found = winners(scores)
-    other = supervised.decision_function(X[rest]).reshape(len(found), -1)
     predicted = winners(other)
     error = held_out_error(held_out, codes, weights)
     counts = np.bincount(codes[~rest], weights[~rest], minlength=len(asked.shares))
     differ = found != predicted
     return Evidence(
         n_labels=float(weights[~rest].sum()),
-        n_classes=len(counts),
         gain=(choice.error or 0.0) - error,
         error=error,
         agreement=float(sum(v * (mean @ (one.labels[rest] == found)) for v, one in zip(w, fitted))),

@@ -39,6 +39,11 @@ def squash(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.tanh(scores / np.where(sizes > 0.0, sizes, 1.0))
 
 
+def centered(scores: np.ndarray) -> np.ndarray:
+    """Scores of two classes as they are, in one column; of several, a row's minus their mean."""
+    return scores if scores.shape[1] == 1 else scores - scores.mean(axis=1, keepdims=True)
+
+
 def margins(scores: np.ndarray) -> np.ndarray:
     """How far the winning class is ahead: the absolute score, or the best minus the second of several (last axis)."""
     if scores.shape[-1] == 1:

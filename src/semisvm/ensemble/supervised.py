@@ -16,7 +16,7 @@ from scipy.special import expit
 from sklearn import config_context
 
 from ..estimators import SVM
-from ..multiclass import couple
+from ..multiclass import couple, winners
 from ..multiclass import pairs as pairs_of_classes
 from ..solvers import StoppingRule
 from ..spaces import Gram, Kernel
@@ -135,10 +135,9 @@ def _held_out(
             train = ~test
             model = SVC(kernel="precomputed", C=C, decision_function_shape="ovo")
             model.fit(K[np.ix_(train, train)], codes[labeled[train]], sample_weight=weights[labeled[train]])
-            values = K[np.ix_(test, train)]
-            found[labeled[test]] = model.predict(values)
-            pairs = model.decision_function(values).reshape(len(values), -1)
-            scores[labeled[test]] = pairs if k == 2 else couple(expit(-pairs), k, "pwc1")
+            pairs = model.decision_function(K[np.ix_(test, train)]).reshape(len(held), -1)
+            held_out = pairs if k == 2 else couple(expit(-pairs), k, "pwc1")
+            found[labeled[test]], scores[labeled[test]] = winners(held_out), held_out
             total += _hinge_loss(pairs, codes[labeled[test]], k)
             n_held += len(held)
     return found, scores, total / max(n_held, 1)

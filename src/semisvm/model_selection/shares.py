@@ -74,9 +74,10 @@ class ShareEstimator:
         self._rows = np.r_[self._labeled, rest]
         self._values: np.ndarray | None = None
         self._group: np.ndarray | None = None
+        self._last: tuple[tuple[bytes, int], AskedShares] | None = None
 
     def estimate(self, codes: np.ndarray, n_classes: int) -> AskedShares:
-        """Shares of the classes among the samples without a label.
+        """Shares of the classes among the samples without a label; the last estimate is kept.
 
         Parameters
         ----------
@@ -85,6 +86,12 @@ class ShareEstimator:
         n_classes : int
             Number of classes.
         """
+        key, last = (codes.tobytes(), n_classes), self._last
+        if last is None or last[0] != key:
+            last = self._last = key, self._estimate(codes, n_classes)
+        return last[1]
+
+    def _estimate(self, codes: np.ndarray, n_classes: int) -> AskedShares:
         known = codes[self._labeled] >= 0
         weights = self._weights[self._labeled][known]
         counts = np.bincount(codes[self._labeled][known], weights, minlength=n_classes)

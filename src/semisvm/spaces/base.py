@@ -55,7 +55,13 @@ class Space(Protocol):
         """The coordinates of w = sum a_i phi(x_i)."""
 
     def once(self, key: tuple, make: Callable[[], Value]) -> Value:
-        """What ``make`` returns, computed once for all problems in the space that ask with the same key."""
+        """What ``make`` returns, computed once for all problems in the space that ask with the same key.
+
+        A space may be that of several fits: the key holds all that the result depends on besides the space.
+        """
+
+    def forget(self, key: tuple) -> None:
+        """Let what this key stands for be computed again."""
 
 
 class Memo:
@@ -79,6 +85,11 @@ class Memo:
             if entry[1] is None:
                 entry[1] = make()
             return entry[1]
+
+    def forget(self, key: tuple) -> None:
+        """Drop the result for this key, if it is there."""
+        with self._guard:
+            self._kept.pop(key, None)
 
 
 def memory_limit() -> int:

@@ -48,7 +48,8 @@ class KernelCache:
     Pass one cache to all estimators that may share: several methods, a grid of C, the folds of a cross-validation.
     ``clone``, and with it ``GridSearchCV``, hands on the cache itself. A fit uses what an earlier one has computed if
     the values of its samples, its kernel and its approximation are the same; its model is the one without a cache, up
-    to rounding. Matrices are shared by threads and not by processes; a saved estimator has an empty cache.
+    to rounding (``RampSVM(init="subset")`` of many samples: up to its tolerance, since a matrix that is there changes
+    the order of its steps). Threads share matrices and processes do not; a saved estimator has an empty cache.
 
     With ``random_state=None`` fits share the landmarks that the first one has drawn. A kernel that is a function is
     evaluated in every fit: nothing says whether it would still return the same values.

@@ -3,7 +3,7 @@
 What a fit computes from its samples alone - gamma, the kernel matrix, features in place of it, and what the space
 remembers - is kept under a key: a hash of the values of the samples, and all parameters that the result depends on.
 The hash takes a pass over X, so that samples that were changed in place are other samples. Labels are no part of a
-space. Where samples without a label would show (landmarks among the labeled samples), the key holds which have one.
+space; where it depends on which samples have one (landmarks among these), so does the key.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from .packages import import_optional
 from .parameters import (
     Array,
     Described,
+    Instance,
     Integer,
     Options,
     Real,
@@ -25,6 +26,7 @@ from .user_warnings import warn_user
 __all__ = [
     "Array",
     "Described",
+    "Instance",
     "Integer",
     "Labels",
     "Options",

@@ -128,10 +128,11 @@ class BaseSelfTraining(
         data = check_training_set(self, X, y, sample_weight, precomputed=is_pairwise(estimator))
         self.classes_ = data.labels.classes
         learner = BaseLearner(estimator, data)
-        labelings, models = self._run(learner, self._tasks(data))
+        asked = asked_shares(self.balance, data)
+        labelings, models = self._run(learner, self._tasks(data, asked))
         copy_labelings(self, labelings, models)
         warn_of_ends(self, labelings)
-        fill_labels(self, data)
+        fill_labels(self, data, asked)
         self._keep_training_set(learner.estimator, X, data)
         return self
 
@@ -145,9 +146,9 @@ class BaseSelfTraining(
                 + ("." if self._use_probability else ", or SelfTraining with confidence='probability'.")
             )
 
-    def _tasks(self, data: TrainingSet) -> list[LabelingTask]:
-        """What is labeled; ``data`` may be those of a fold."""
-        return labeling_tasks(data, self._n_candidates(data), asked_shares(self.balance, data), self.multiclass)
+    def _tasks(self, data: TrainingSet, asked: np.ndarray | None) -> list[LabelingTask]:
+        """What is labeled, with shares of the classes that are asked for; ``data`` may be those of a fold."""
+        return labeling_tasks(data, self._n_candidates(data), asked, self.multiclass)
 
     def _run(self, learner: BaseLearner, tasks: list[LabelingTask]) -> tuple[list[Labeling], list[Any]]:
         """The rounds of every task, in threads if there are several and the kernel matrix can be shared by them."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._validation import TrainingSet
 from ..estimators._calibration import held_out_groups
+from ..estimators._shares import asked_shares
 from ..multiclass import fit_slope
 from ..solvers import StoppingRule
 from .learners import BaseLearner
@@ -64,7 +65,7 @@ def _scores_without(
     codes[group], weights[group] = -1, 0.0
     rest = data._replace(labels=data.labels._replace(codes=codes), weights=weights, kept=np.setdiff1d(data.kept, group))
     columns = []
-    for task in method._tasks(rest):
+    for task in method._tasks(rest, asked_shares(method.balance, rest)):
         labeling, trained = method._label(learner, task, StoppingRule(fold.max_iter, parent=fold))
         if labeling.status == "interrupted":
             raise KeyboardInterrupt

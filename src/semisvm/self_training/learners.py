@@ -194,7 +194,8 @@ class BaseLearner:
         classes, codes = data.labels
         estimator = clone(estimator).set_params(unlabeled=None)
         settings = settings_of(estimator)
-        resolved = resolve(settings, data.take(data.kept), codes[data.kept], data.weights[data.kept])
+        samples = settings.results_of(data.take(data.kept))
+        resolved = resolve(settings, samples, codes[data.kept], data.weights[data.kept])
         self.estimator = estimator.set_params(C=resolved.C, gamma=resolved.kernel.gamma)
         self.kernel = resolved.kernel
         one_vs_rest = len(classes) == 2 or estimator.multiclass == "ovr"

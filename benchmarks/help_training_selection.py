@@ -88,6 +88,16 @@ def draw_errors(name: str, kind: str, draw: int) -> tuple[dict[str, float], dict
     return {key: error_of(cell) for key, cell in cells.items()} | {"best": min(every)}, cells
 
 
+def summary(name: str, kind: str, measured: list[dict[str, float]]) -> dict:
+    """Means over the draws, and how far held-out labels are from all of them."""
+    means = {key: float(np.mean([one[key] for one in measured])) for key in measured[0]}
+    gap = np.array([one["held-out"] - one["all labels"] for one in measured])
+    row = {"set": name, "model": kind} | {f"{key} %": means[key] for key in measured[0] if key != "seconds"}
+    row |= {"difference": gap.mean(), "largest": gap.max(), "within": "yes" if gap.mean() <= MARGIN else "no"}
+    row |= dict(zip(("its baseline", "its selection"), PUBLISHED[name, kind]))
+    return row | {"seconds": means["seconds"]}
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--draws", type=int, default=10)
@@ -96,21 +106,14 @@ def main() -> None:
     options.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     args = options.parse_args()
     warnings.filterwarnings("ignore", message="HelpTraining: the model puts all")  # bad cells of the grid do
-    rows = []
-    for name, kind in product(args.sets, args.models):
-        found: list[dict[str, float]] = []
+    found: dict[tuple[str, str], list[dict[str, float]]] = {key: [] for key in product(args.sets, args.models)}
+    for draw, (name, kind) in product(range(args.first, args.first + args.draws), found):
         start = time.perf_counter()
-        for draw in range(args.first, args.first + args.draws):
-            errors, cells = draw_errors(name, kind, draw)
-            found.append(errors)
-            chosen = ", ".join(f"{key} gamma {cell['gamma']:.3g} C {cell['C']:.3g}" for key, cell in cells.items())
-            print(f"{name} {kind} {draw}:", {k: round(v, 2) for k, v in errors.items()}, chosen, flush=True)
-        mean = {key: float(np.mean([one[key] for one in found])) for key in found[0]}
-        gap = np.array([one["held-out"] - one["all labels"] for one in found])
-        row = {"set": name, "model": kind} | {f"{key} %": value for key, value in mean.items()}
-        row |= {"difference": gap.mean(), "largest": gap.max(), "within": "yes" if gap.mean() <= MARGIN else "no"}
-        row |= dict(zip(("its baseline", "its selection"), PUBLISHED[name, kind]))
-        rows.append(row | {"seconds": time.perf_counter() - start})
+        errors, cells = draw_errors(name, kind, draw)
+        found[name, kind].append(errors | {"seconds": time.perf_counter() - start})
+        chosen = ", ".join(f"{key} gamma {cell['gamma']:.3g} C {cell['C']:.3g}" for key, cell in cells.items())
+        print(f"{name} {kind} {draw}:", {key: round(value, 2) for key, value in errors.items()}, chosen, flush=True)
+    rows = [summary(name, kind, measured) for (name, kind), measured in found.items()]
     print()
     show(rows)
     write("help_training_selection", rows, draws=args.draws, first=args.first)

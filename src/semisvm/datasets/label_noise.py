@@ -38,8 +38,8 @@ def flip_labels(y: Any, share: float = 0.1, random_state: int | None = None) -> 
     Examples
     --------
     >>> from semisvm.datasets import flip_labels
-    >>> flip_labels(["a", "a", "a", "b", "b"], 0.4, random_state=0).tolist()
-    ['b', 'a', 'a', 'b', 'a']
+    >>> flip_labels(["a", "a", "a", "b", "b", "b"], 0.5, random_state=1).tolist()
+    ['a', 'b', 'b', 'b', 'a', 'b']
     """
     check_number("share", share, 0.0, 1.0, closed="both")
     y = np.asarray(y)

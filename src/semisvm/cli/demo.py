@@ -16,7 +16,7 @@ from .labeling import LabelRequest, label
 from .progress import ProgressDisplay
 
 N_DRAWS = 3
-N_TICKETS, N_LABELED = 400, 20
+N_TICKETS, N_LABELED = 400, 50
 TOPICS = {
     "billing": "invoice charged twice refund payment card amount month receipt bank account price plan paid fee",
     "technical": "screen crash error login password update install button page load slow device network restart app",

@@ -24,8 +24,8 @@ class Comparison(NamedTuple):
         With the printed number.
     verdict : str
         "better", "matched", "worse", "not run", "failed" or "no printed figure".
-    n_draws : int
-        Number of our draws.
+    n_draws, n_planned : int
+        Number of our draws, and that of the protocol.
     mean, deviation, standard_error : float or None
         Of our errors in percent.
     difference, margin : float or None
@@ -41,6 +41,7 @@ class Comparison(NamedTuple):
     cell: Cell
     verdict: str
     n_draws: int = 0
+    n_planned: int = 0
     mean: float | None = None
     deviation: float | None = None
     standard_error: float | None = None
@@ -57,7 +58,10 @@ def compare(protocol: Protocol, records: Records, setup: Setup) -> list[Comparis
     for result in records.by_task.values():
         if (result.row, result.column) in found:
             found[result.row, result.column].append(result)
-    return [compare_cell(cell, found[cell.key], cell.obstacle(setup)) for cell in protocol.cells]
+    return [
+        compare_cell(cell, found[cell.key], cell.obstacle(setup))._replace(n_planned=cell.draws or protocol.draws)
+        for cell in protocol.cells
+    ]
 
 
 def compare_cell(cell: Cell, results: Sequence[Result], obstacle: str = "") -> Comparison:
@@ -77,10 +81,10 @@ def compare_cell(cell: Cell, results: Sequence[Result], obstacle: str = "") -> C
     known = Comparison(
         cell,
         NO_FIGURE,
-        len(values),
-        mean,
-        deviation,
-        None if deviation is None else deviation / float(np.sqrt(len(values))),
+        n_draws=len(values),
+        mean=mean,
+        deviation=deviation,
+        standard_error=None if deviation is None else deviation / float(np.sqrt(len(values))),
         one_choice=one_choice(results),
         seconds=float(np.mean([result.seconds for result in results])),
     )

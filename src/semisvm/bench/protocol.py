@@ -6,7 +6,7 @@ independent of all others and deterministic: its draw is its seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -49,9 +49,9 @@ class Printed:
             raise ValueError(f"{self.mean} % has neither a deviation nor a number of test samples.")
 
     @classmethod
-    def of_draws(cls, *errors: float, test_size: int | None = None) -> Printed:
-        """The mean and the deviation of a printed list of errors."""
-        return cls(round(float(np.mean(errors)), 6), float(np.std(errors, ddof=1)), len(errors), test_size)
+    def of_draws(cls, mean: float, errors: Sequence[float], test_size: int | None = None) -> Printed:
+        """A printed mean with the deviation of the errors that are printed above it."""
+        return cls(mean, float(np.std(errors, ddof=1)), len(errors), test_size)
 
     @property
     def standard_error(self) -> float:

@@ -44,7 +44,7 @@ def table_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
             one.cell.column,
             _printed(one.cell.printed),
             _ours(one),
-            str(one.n_draws or ""),
+            f"{one.n_draws} of {one.n_planned}" if one.n_draws else "",
             "" if one.difference is None else f"{one.difference:+.2f}",
             "" if one.margin is None else f"{one.margin:.2f}",
             one.verdict + (f": {one.why}" if one.why else ""),
@@ -104,7 +104,7 @@ def markdown(measurement: Measurement) -> str:
     protocol = measurement.protocol
     rows = [list(HEAD), ["---"] * len(HEAD), *table_rows(measurement.comparisons)]
     lines = [f"# {protocol.title}", "", protocol.reference + (f" <{protocol.url}>" if protocol.url else ""), ""]
-    lines += [f"Parameters: {protocol.selection}. {RULE}", ""]
+    lines += [f"Selection: {protocol.selection}. {RULE}", ""]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     lines += ["", *count_lines(tally(measurement.comparisons), protocol.name)]
     if notes := note_lines(measurement):
@@ -119,7 +119,7 @@ def totals(measurements: Sequence[Measurement]) -> list[str]:
     for selection in SELECTIONS:
         counts = [tally(one.comparisons) for one in measurements if one.protocol.selection == selection]
         if counts:
-            lines += count_lines(sum(counts[1:], counts[0]), f"Parameters {selection}")
+            lines += count_lines(sum(counts[1:], counts[0]), selection.capitalize())
     return lines
 
 
@@ -145,7 +145,7 @@ def _section(measurement: Measurement) -> str:
     parts = [
         f'<h2 id="{escape(protocol.name)}">{escape(protocol.title)}</h2>',
         f"<p>{escape(protocol.reference)}{link}</p>",
-        f"<p>Parameters: {escape(protocol.selection)}.</p>",
+        f"<p>Selection: {escape(protocol.selection)}.</p>",
         f"<table><thead><tr>{head}</tr></thead><tbody>\n" + "\n".join(body) + "\n</tbody></table>",
         "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>",
         *(f'<p class="small">{escape(line)}</p>' for line in environment_lines(measurement.records.headers)),

@@ -74,7 +74,7 @@ def run_protocol(
     tasks = protocol.tasks(setup, draws)
     finished = {key for key, result in before.by_task.items() if not result.failure}
     waiting = [task for task in tasks if task.key not in finished]
-    if not waiting:
+    if before.headers and not waiting:
         return before
     file, seconds = RecordFile(path), {result.key: result.seconds for result in before.results}
     file.write_header({"protocol": protocol.name, "quick": setup.quick, **environment(command)})

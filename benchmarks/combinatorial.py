@@ -16,14 +16,13 @@ import argparse
 import time
 
 import numpy as np
-from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from data import gaus50, noisy_sphere, two_gaussians
+from data import noisy_sphere, two_gaussians
 from data import partly as shown
 from semisvm import SDPTSVM, BranchBoundTSVM, GeneticTSVM, SwitchingTSVM
-from semisvm.datasets import hide_labels
+from semisvm.datasets import hide_labels, make_gaus50, make_two_moons
 from timing import fitting, race, ratio, show, warm_up, write
 
 SVM_LIGHT = 16.0 / 0.15  # seconds of SVM-light at 2,000 unlabeled samples over those of SVC at 2,000 samples
@@ -94,8 +93,7 @@ def moons(args) -> list[dict]:
     rows = []
     for noise in args.noise:
         for seed in range(args.seeds):
-            X, y = make_moons(200, noise=noise, random_state=seed)
-            y = y + 1
+            X, y = make_two_moons(200, noise, random_state=seed)
             partly = hide_labels(y, 2, random_state=seed)
             common = {"C": 10.0, "gamma": 2.0, "balance": 0.5, "random_state": 0}
             exact = BranchBoundTSVM(**common, max_nodes=10**8, max_time=args.limit)
@@ -127,7 +125,7 @@ def moons(args) -> list[dict]:
 def genetic(args) -> list[dict]:
     rows = []
     for seed in range(args.draws):
-        X, y = gaus50(1550, seed)
+        X, y = make_gaus50(random_state=seed)
         partly = hide_labels(y[:550], 50, random_state=seed)
         model = GeneticTSVM(1.0, gamma=0.02, balance=args.share, random_state=seed)
         start = time.perf_counter()

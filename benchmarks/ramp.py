@@ -13,8 +13,9 @@ import argparse
 
 import numpy as np
 
-from data import flip, load, two_classes
+from data import load, two_classes
 from semisvm import SVM, RampSVM
+from semisvm.datasets import flip_labels
 from timing import fitting, race, ratio, show, warm_up, write
 
 DEFAULTS = {"usps": {"gamma": [1 / 128], "C": [1.0, 10.0]}, "adult": {"gamma": [0.05], "C": [1.0]}}
@@ -40,7 +41,7 @@ def tables(args: argparse.Namespace, seed: int) -> tuple:
     train = split.labeled
     if args.rows is not None:
         train = np.random.default_rng(seed).permutation(train)[: args.rows]
-    return data.X[train], flip(y[train], args.noise, seed), data.X[split.test], y[split.test]
+    return data.X[train], flip_labels(y[train], args.noise, seed), data.X[split.test], y[split.test]
 
 
 def compare(named: dict[str, SVM | RampSVM], X, y, X_test, y_test, repeats: int) -> list[dict]:

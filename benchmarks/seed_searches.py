@@ -15,11 +15,11 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from sklearn.datasets import make_moons
 
-from data import UNLABELED, clusters, load, shown_at, two_classes
+from data import UNLABELED, load, shown_at, two_classes
 from seed_tables import wrong
 from semisvm import DCLSSVM, LSSVM, LocalSearchRLSC
+from semisvm.datasets import make_gaussian_clusters, make_two_moons
 from semisvm.solvers.least_squares.dense_form import DenseForm
 from semisvm.spaces import Gram, Kernel
 from timing import show, write
@@ -41,7 +41,7 @@ LAMBDAS, PRIMES = 2.0 ** np.arange(-10, 11), (0.01, 1.0, 100.0)
 
 def gieseke_set(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     if name.startswith("Gaussian"):
-        return clusters(500, 500, 1 if "2C" in name else 2, seed)
+        return make_gaussian_clusters(clusters_per_class=1 if "2C" in name else 2, random_state=seed)
     first, second = map(int, name.split()[1:])
     data = load("usps")
     rows = np.isin(data.y, (first, second))
@@ -87,8 +87,7 @@ def moons(args: argparse.Namespace) -> None:
     for noise, labels in product(args.noises, args.labels):
         found = {n: [] for n in args.inits}
         for draw in range(args.draws):
-            X, y = make_moons(500, noise=noise, random_state=draw)
-            y = two_classes(y)
+            X, y = make_two_moons(500, noise, random_state=draw)
             far = max(np.linalg.norm(X - x, axis=1).max() for x in X)
             shown = shown_at(y[:250], labels, np.random.default_rng(draw))
             costs = {"C": 1 / (lam * labels), "C_unlabeled": 0.1 / (lam * (250 - labels))}

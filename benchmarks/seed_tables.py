@@ -18,8 +18,9 @@ from itertools import product
 import numpy as np
 from sklearn.base import clone
 
-from data import gaus50, gaus50x, load, shown_at, two_classes
+from data import load, shown_at, two_classes
 from semisvm import LSSVM, BayesianLSSVM, ProgressiveLSSVM, SparseLSSVM, SwitchingLSSVM
+from semisvm.datasets import make_gaus50, make_gaus50x
 from timing import show, write
 
 NAMES = ("all labels", "LS-SVM", "S2LS 1", "S2LS 2", "BS2LS")
@@ -59,7 +60,7 @@ def wrong(model, X, shown: np.ndarray, X_test, y_test: np.ndarray) -> float:
 def tables(name: str, seed: int) -> tuple:
     """Training samples and labels, test samples and labels."""
     if name in ("gaus50", "gaus50x"):
-        X, y = (gaus50 if name == "gaus50" else gaus50x)(1550, seed)
+        X, y = (make_gaus50 if name == "gaus50" else make_gaus50x)(random_state=seed)
         return X[:550], y[:550], X[550:], y[550:]
     data = load(name)
     if name == "usps":

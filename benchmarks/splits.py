@@ -17,8 +17,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from data import Data, Split, load, partly, two_classes
+from data import load, partly, two_classes
 from semisvm import CCCPTSVM, SVM
+from semisvm.datasets import Dataset, Split
 from semisvm.spaces import Gram, Kernel
 from semisvm.spaces.bandwidth import resolve_gamma, total_variance
 from timing import show, write
@@ -55,7 +56,7 @@ def cells(
     return plain, semi
 
 
-def grid(data: Data, args: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
+def grid(data: Dataset, args: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
     """Errors by split, gamma, C, for CCCPTSVM also by C* and s; one kernel matrix per gamma serves all others."""
     every = np.ones(len(data.y))
     unit = resolve_gamma(Kernel("rbf"), "median", data.X, every)

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from semisvm import LSSVM
 from semisvm.bench import DataFolder
-from semisvm.bench.data import Partition, clusters, gaus50, gaus50x, show_labels
+from semisvm.bench.data import Partition, show_labels
 
 
 def test_dense_and_sparse_sets(tmp_path):
@@ -27,9 +27,11 @@ def test_dense_and_sparse_sets(tmp_path):
     np.testing.assert_array_equal(words.splits[0].labeled, [0, 1, 2])
     np.testing.assert_array_equal(words.splits[0].test, [4, 5])
     assert folder.load("dense") is dense
-    with pytest.raises(FileNotFoundError, match="other is not in"):
+    with pytest.raises(FileNotFoundError, match=r"no data set .other. in the folder"):
         folder.load("other")
     assert not DataFolder().has("dense")
+    with pytest.raises(FileNotFoundError, match="no data folder was given"):
+        DataFolder().load("dense")
 
 
 def test_labels_at_random_have_all_classes():
@@ -51,23 +53,3 @@ def test_a_partition_counts_errors_on_test_samples_and_trains_on_shown_labels():
     assert data.error(LSSVM(1.0, kernel="linear"), all_labels=True) == 75.0
     assert data.shares == pytest.approx(0.5)
     assert data._replace(y=np.array([1, 2, 3, 3])).shares == {1: 0.25, 2: 0.25, 3: 0.5}
-
-
-@pytest.mark.parametrize(
-    "make, rule, bayes",
-    [
-        (lambda: gaus50(40000, 0), lambda X: X.sum(axis=1) > 0, 5.19),  # Phi(-.23 sqrt(50))
-        (lambda: clusters(40000, 3, 1, 0), lambda X: X[:, 0] > 0, 0.62),  # Phi(-2.5)
-        (lambda: clusters(40000, 3, 2, 0), lambda X: X[:, 0] > 0, 0.62),
-    ],
-)
-def test_bayes_errors_of_generated_sets(make, rule, bayes):
-    X, y = make()
-    assert 100 * np.mean(rule(X) != (y == 2)) == pytest.approx(bayes, abs=4 * np.sqrt(bayes * 100 / 40000))
-
-
-def test_means_of_gaus50x():
-    X, y = gaus50x(40000, 0)
-    signs = 2.0 * y[:, None] - 3.0
-    np.testing.assert_allclose((signs * X)[:, :25].mean(axis=0), 0.25, atol=0.025)
-    np.testing.assert_allclose((signs * X)[:, 25:].mean(axis=0), 0.25 * (0.49 - 0.51), atol=0.025)

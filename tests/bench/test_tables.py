@@ -10,9 +10,9 @@ from sklearn.svm import SVC
 import semisvm.bench.tables
 from semisvm import LSSVM
 from semisvm.bench import PROTOCOLS, DataFolder, Setup, run_task
-from semisvm.bench.data import gaus50, show_labels
+from semisvm.bench.data import show_labels
 from semisvm.bench.tables import adankon_s2ls, collobert_1_3, gieseke_1, gieseke_1_realistic, help_training, shim_4_1
-from semisvm.datasets import make_two_gaussians
+from semisvm.datasets import make_gaus50, make_two_gaussians
 
 SHORT = Setup(DataFolder(), quick=True)
 
@@ -83,7 +83,7 @@ def test_the_cheapest_task_runs_and_is_deterministic(name, row, column):
 
 
 def test_adankon_labels_5_percent_and_tests_on_1000_samples():
-    X, y = gaus50(1550, 3)
+    X, y = make_gaus50(1550, 3)
     shown = show_labels(y[:550], 27, np.random.default_rng(3))
     labeled = shown != -1
     model = LSSVM(1.0, gamma=0.02).fit(X[:550][labeled], y[:550][labeled])

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...datasets import make_gaus50, make_gaus50x
 from ...estimators import LSSVM, BayesianLSSVM, ProgressiveLSSVM, SwitchingLSSVM
-from ..data import Partition, gaus50, gaus50x, show_labels
+from ..data import Partition, show_labels
 from ..protocol import FIXED, Cell, Measured, Printed, Protocol, Setup
 
 NAMES = {"gaus50": "Gaus50", "gaus50x": "Gaus50x", "text": "Text", "usps": "USPS"}
@@ -61,10 +62,10 @@ OTHER_COST = "C = C* = 1.8, a hundred times the printed value, which leaves the 
 def partition(name: str, share: float, setup: Setup, draw: int) -> Partition:
     """Training samples with a share of their labels, and test samples; the generated sets are drawn anew every time."""
     if name in ("gaus50", "gaus50x"):
-        X, y = (gaus50 if name == "gaus50" else gaus50x)(1550, draw)
+        X, y = (make_gaus50 if name == "gaus50" else make_gaus50x)(1550, draw)
         train, test = np.arange(550), np.arange(550, 1550)
     else:
-        X, y, splits = setup.data.load(name)
+        _, X, y, splits = setup.data.load(name)
         order = np.random.default_rng(draw).permutation(len(y))
         train, test = (order[:1446], order[1446:]) if name == "text" else (splits[0].labeled, splits[0].test)
     shown = show_labels(y[train], int(share * len(train)), np.random.default_rng(draw))

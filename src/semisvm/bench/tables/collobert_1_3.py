@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...datasets import Dataset
 from ...estimators import CCCPTSVM, SVM
 from ...spaces import Gram, Kernel
 from ...spaces.bandwidth import resolve_gamma, total_variance
-from ..data import UNLABELED, DataSet
+from ..data import UNLABELED
 from ..protocol import FIXED, TEST_TUNED, Cell, Measured, Printed, Protocol, Setup
 from ..selection import best_on_test
 
@@ -62,7 +63,7 @@ WHY_NOT = {
 class SplitErrors:
     """Errors on the unlabeled samples of a split by parameters in the units of the grid."""
 
-    def __init__(self, data: DataSet, draw: int):
+    def __init__(self, data: Dataset, draw: int):
         self.data, self.split = data, data.splits[draw]
         self.shown = np.full(len(data.y), UNLABELED)
         self.shown[self.split.labeled] = data.y[self.split.labeled]

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...datasets import make_gaussian_clusters
 from ...estimators import LSSVM, LocalSearchRLSC
-from ..data import Partition, clusters, show_labels
+from ..data import Partition, show_labels
 from ..protocol import TEST_TUNED, Cell, Measured, Printed, Protocol, Setup
 from ..selection import best_on_test
 
@@ -67,9 +68,9 @@ DRAWN_ANEW = (
 def samples(name: str, setup: Setup, draw: int) -> tuple[np.ndarray, np.ndarray]:
     """The samples of a set; the second digit is class 2."""
     if name.startswith("Gaussian"):
-        return clusters(500, 500, 1 if "2C" in name else 2, draw)
+        return make_gaussian_clusters(500, 500, 1 if "2C" in name else 2, draw)
     first, second = (1 + int(digit) for digit in name[5:-1].split(","))  # the classes are counted from 1
-    X, y, _ = setup.data.load("usps")
+    _, X, y, _ = setup.data.load("usps")
     kept = np.isin(y, (first, second))
     return X[kept].astype(float), 1 + (y[kept] == second)
 

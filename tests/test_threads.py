@@ -3,10 +3,11 @@
 import threading
 
 import pytest
+import sklearn
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from semisvm import _threads
-from semisvm._threads import run_in_threads, single_blas_thread, tiles
+from semisvm._threads import run_in_threads, run_parallel, single_blas_thread, tiles
 
 
 def blas_threads():
@@ -47,3 +48,15 @@ def test_tiles_cover_the_range():
         parts = list(tiles(n, size))
         assert [i for part in parts for i in range(n)[part]] == list(range(n))
         assert all(part.stop - part.start <= (size or 512) for part in parts)
+
+
+def test_parallel_tasks_have_the_configuration_of_the_caller():
+    both = threading.Barrier(2, timeout=60)  # two threads
+
+    def task(item):
+        both.wait()
+        return sklearn.get_config()["enable_metadata_routing"]
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert run_parallel(task, [0, 1], 2) == [True, True]
+    assert run_parallel(task, [0, 1], 2) == [False, False]

@@ -25,6 +25,7 @@ from .estimators import (
     SwitchingTSVM,
 )
 from .self_training import HelpTraining, SelfTraining
+from .spaces import KernelCache
 
 __version__ = "0.1.0.dev0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "GeneticTSVM",
     "GradientTSVM",
     "HelpTraining",
+    "KernelCache",
     "LocalSearchRLSC",
     "MixedIntegerTSVM",
     "MultiSwitchTSVM",

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 TILE = 512  # default number of matrix rows that one task works on
@@ -156,12 +157,17 @@ def n_parallel(n_jobs: int | None, n_tasks: int) -> int:
 
 
 def run_parallel(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
-    """``task`` of every item, as many at a time as ``n_parallel`` says, each with an equal part of the threads."""
+    """``task`` of every item, as many at a time as ``n_parallel`` says, each with an equal part of the threads.
+
+    scikit-learn's configuration, which belongs to a thread, is that of the caller.
+    """
     n_workers = n_parallel(n_jobs, len(items))
     part = max(1, n_available_threads() // n_workers) if n_workers > 1 else None
 
+    config = get_config()
+
     def run(item: Item) -> Result:
-        with limit_threads(part):
+        with limit_threads(part), config_context(**config):
             return task(item)
 
     return Parallel(n_jobs=n_workers, prefer="threads")(delayed(run)(item) for item in items)

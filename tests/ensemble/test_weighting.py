@@ -58,20 +58,20 @@ def test_log_odds_are_those_of_the_formula():
 def test_models_that_do_not_differ_have_no_odds():
     given = evidence(change=0.0, average_margins=np.zeros(0), supervised_margins=np.zeros(0))
     assert log_odds(given) == 0.0
-    assert average_weight(given, "safe") == 0.2
+    assert average_weight(given, "safe") == 0.15
     assert average_weight(given, "none") == 1.0
 
 
 @pytest.mark.parametrize(
     ("n_labels", "is_rare", "safety", "lowest", "start", "full"),
     [
-        (50, False, "safe", 0.2, 0.2, 1.0),
-        (15, False, "safe", 0.2, 0.2, 1.0),
-        (14, False, "safe", 0.1, 1.1, 1.5),
+        (30, False, "safe", 0.15, 0.25, 1.0),
+        (15, False, "safe", 0.1, 0.4, 1.1),
+        (14, False, "safe", 0.05, 1.1, 1.5),
         (50, False, "bold", 0.5, 0.0, 0.5),
         (10, False, "bold", 0.5, 0.0, 0.5),
-        (20, True, "safe", 0.1, 1.1, 1.5),
-        (10, True, "bold", 0.1, 1.1, 1.5),
+        (20, True, "safe", 0.05, 1.1, 1.5),
+        (10, True, "bold", 0.05, 1.1, 1.5),
     ],
 )
 def test_the_weight_of_the_average_rises_with_its_odds(n_labels, is_rare, safety, lowest, start, full):

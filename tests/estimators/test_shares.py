@@ -18,7 +18,7 @@ from semisvm.balance import ClassShares
 from semisvm.estimators.base import settings_of
 from semisvm.estimators.problems import prepare
 from semisvm.model_selection.shares import ShareEstimator
-from semisvm.self_training import WRAPPERS
+from semisvm.self_training import WRAPPERS, SelfTraining
 
 every_semi_supervised = pytest.mark.parametrize("name", SEMI_SUPERVISED)
 MEAN_FORMS = [name for name in SEMI_SUPERVISED if not keeps_counts(name)]
@@ -40,6 +40,20 @@ def uneven(n=120, share=0.3, seed=0):
 
 
 # ------------------------------------------------------------------------------------------- what is asked for
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+@pytest.mark.parametrize("cls", [CCCPTSVM, SelfTraining])
+def test_shares_are_estimated_once_per_fit(cls, multiclass, monkeypatch):
+    estimated, estimate = [], ShareEstimator._estimate
+    monkeypatch.setattr(ShareEstimator, "_estimate", lambda *args: estimated.append(args) or estimate(*args))
+    options = {"multiclass": multiclass} if cls is CCCPTSVM else {}
+    fitted = cls(balance="auto", **options).fit(*blobs())
+    seen = [codes.tobytes() for _, codes, _ in estimated]  # of all samples first; pairs of classes are calibrated, too
+    assert len(seen) == len(set(seen)) == (6 if options.get("multiclass") == "ovo" else 1)
+    _, codes, k = estimated[0]
+    assert list(fitted.share_.asked.values()) == estimate(*estimated[0]).shares.tolist()
+    assert (len(codes), k) == (72, 3)
 
 
 @every_semi_supervised

@@ -19,6 +19,7 @@ from semisvm.self_training.densities import (
     naive_bayes_density,
     user_density,
 )
+from semisvm.self_training.metadata import FitMetadata
 from semisvm.spaces import Gram, Kernel
 
 N, K = 60, 3
@@ -91,7 +92,7 @@ def test_density_far_from_all_windows_is_zero():
 )
 def test_classwise_density_fits_one_estimator_per_class(model):
     X, codes = classes()
-    densities, so_far = ClasswiseDensity(X, np.ones(N), K, model), np.zeros(0, dtype=int)
+    densities, so_far = ClasswiseDensity(X, FitMetadata(np.ones(N)), K, model), np.zeros(0, dtype=int)
     for block in (np.arange(12), np.arange(20, 45)):
         densities.add(block, codes[block])
         so_far = np.r_[so_far, block]
@@ -105,7 +106,7 @@ def test_classwise_density_fits_one_estimator_per_class(model):
 def test_kernel_densities_take_the_weights_of_their_class():
     X, codes = classes()
     weights = sample_weights()
-    densities = user_density(X, weights, K, KernelDensity(bandwidth=0.8))
+    densities = user_density(X, FitMetadata(weights), K, KernelDensity(bandwidth=0.8))
     densities.add(ALL, codes)
     fits = [KernelDensity(bandwidth=0.8).fit(X[codes == c], None, weights[codes == c]) for c in range(K)]
     assert_allclose(densities.log_densities(ALL), np.column_stack([fit.score_samples(X) for fit in fits]), rtol=1e-12)
@@ -115,7 +116,7 @@ def test_class_of_fewer_samples_than_components_has_as_many_components():
     X, codes = classes()
     params = {"covariance_type": "diag", "random_state": 0, "reg_covar": 0.1}
     model = GaussianMixture(5, **params)
-    densities = ClasswiseDensity(X, np.ones(N), 2, model)
+    densities = ClasswiseDensity(X, FitMetadata(np.ones(N)), 2, model)
     two, fifteen = np.flatnonzero(codes == 0)[:2], np.flatnonzero(codes == 1)[:15]
     densities.add(np.r_[two, fifteen], codes[np.r_[two, fifteen]])
     found = densities.log_densities(ALL)
@@ -190,13 +191,13 @@ def test_naive_bayes_of_counts_is_multinomial(weighted):
 @pytest.mark.parametrize("prior", [None, [0.9, 0.05, 0.05]], ids=["estimated", "given"])
 def test_prior_of_a_classifier_is_divided_out(prior):
     X, codes = classes()
-    densities = user_density(X, np.ones(N), K, GaussianNB(priors=prior))
+    densities = user_density(X, FitMetadata(np.ones(N)), K, GaussianNB(priors=prior))
     densities.add(ALL, codes)
     variance = 1e-9 * X.var(axis=0).max() + np.array([X[codes == c].var(axis=0) for c in range(K)])
     expected = [stats.norm.logpdf(X, X[codes == c].mean(axis=0), np.sqrt(variance[c])).sum(axis=1) for c in range(K)]
     assert_allclose(densities.log_densities(ALL), np.column_stack(expected), rtol=1e-9)
     flags = (X > 1).astype(float)
-    densities = user_density(flags, np.ones(N), K, BernoulliNB(class_prior=prior))
+    densities = user_density(flags, FitMetadata(np.ones(N)), K, BernoulliNB(class_prior=prior))
     densities.add(ALL, codes)
     share = np.array([(1.0 + flags[codes == c].sum(axis=0)) / (2.0 + (codes == c).sum()) for c in range(K)])
     expected = flags @ np.log(share.T) + (1.0 - flags) @ np.log(1.0 - share.T)
@@ -225,7 +226,7 @@ class DistanceDensity:
 def test_object_of_the_user_is_copied_and_fitted_only_after_samples_were_added():
     X, codes = classes()
     given = DistanceDensity()
-    densities = user_density(X, np.ones(N), K, given)
+    densities = user_density(X, FitMetadata(np.ones(N)), K, given)
     expected = DistanceDensity().fit(X[:40], codes[:40]).log_densities(X)
     DistanceDensity.fitted_to.clear()
     densities.add(np.arange(20), codes[:20])
@@ -256,7 +257,7 @@ class FixedDensity:
 
 def test_log_densities_of_minus_infinity_are_allowed():
     values = np.array([[0.0, -np.inf], [-np.inf, -np.inf]])
-    densities = user_density(np.zeros((4, 2)), np.ones(4), 2, FixedDensity(values))
+    densities = user_density(np.zeros((4, 2)), FitMetadata(np.ones(4)), 2, FixedDensity(values))
     assert_array_equal(densities.log_densities(np.array([0, 3])), values)
 
 
@@ -272,7 +273,7 @@ def test_log_densities_of_minus_infinity_are_allowed():
     ],
 )
 def test_log_densities_that_are_not_densities_are_refused(values, message):
-    densities = user_density(np.zeros((4, 2)), np.ones(4), 3, FixedDensity(values))
+    densities = user_density(np.zeros((4, 2)), FitMetadata(np.ones(4)), 3, FixedDensity(values))
     with pytest.raises(ValueError, match="the helper's log densities have " + message):
         densities.log_densities(np.array([0, 3]))
 
@@ -302,14 +303,14 @@ def test_negative_counts_are_refused():
 def test_object_without_densities_is_refused(model):
     message = re.escape(f"helper={model!r} is not allowed; helper takes 'parzen', 'mixture', 'naive_bayes', or an obj")
     with pytest.raises(ValueError, match=message + ".*score_samples.*predict_joint_log_proba, log_densities"):
-        user_density(classes()[0], np.ones(N), K, model)
+        user_density(classes()[0], FitMetadata(np.ones(N)), K, model)
 
 
 @pytest.mark.parametrize("model", [GaussianMixture(1), DistanceDensity()], ids=type)
 def test_weights_that_a_helper_does_not_take_are_refused(model):
     X, codes = classes()
     weights = np.where(ALL == 50, 2.0, 1.0)
-    densities = user_density(X, weights, K, model)
+    densities = user_density(X, FitMetadata(weights), K, model)
     densities.add(np.arange(40), codes[:40])
     assert densities.log_densities(ALL).shape == (N, K)  # weights of one are not passed
     densities.add(np.arange(40, N), codes[40:])

@@ -21,6 +21,7 @@ from semisvm.self_training.learners import (
     columns_for,
     fit_to_codes,
 )
+from semisvm.self_training.metadata import FitMetadata
 
 N = 50
 INCREMENTAL = {
@@ -63,7 +64,7 @@ def test_incremental_training_is_fitting_from_scratch(case, k):
     weights = np.random.default_rng(1).uniform(0.5, 2.0, N)
     base = base_learner(estimator, X, codes, blocks[0], weights)
     learner = base.new_learner(np.arange(k), probability=False)
-    refitted = RefittedLearner(base.estimator, X, weights, np.arange(k))
+    refitted = RefittedLearner(base.estimator, X, FitMetadata(weights), np.arange(k))
     assert isinstance(learner, IncrementalLearner)
     assert learner.use_margin
     for block in blocks:
@@ -166,7 +167,7 @@ def test_classifier_is_refitted_to_the_labeled_samples(k, use_margin):
     X, codes, blocks = coded_blobs(k)
     classes, weights = np.array(["a", "b", "c"])[:k], np.linspace(0.5, 2.0, N)
     model = RidgeClassifier() if use_margin else GaussianNB()
-    learner, so_far = RefittedLearner(model, X, weights, classes, use_margin), np.zeros(0, dtype=int)
+    learner, so_far = RefittedLearner(model, X, FitMetadata(weights), classes, use_margin), np.zeros(0, dtype=int)
     for block in blocks:
         learner.add(block, codes[block])
         so_far = np.r_[so_far, block]
@@ -183,7 +184,7 @@ def test_semi_supervised_estimator_gets_the_other_samples_as_unlabeled():
     X, codes, blocks = coded_blobs(2)
     classes, partly = np.array([-1, 1]), np.full(N, -1)  # -1 is a class
     partly[blocks[0]] = codes[blocks[0]]
-    fitted = fit_to_codes(CCCPTSVM(), X, np.ones(N), classes, partly)
+    fitted = fit_to_codes(CCCPTSVM(), X, FitMetadata(np.ones(N)), classes, partly)
     expected = CCCPTSVM().fit(X, [None if c < 0 else "ab"[c] for c in partly])
     assert_array_equal(fitted.decision_function(X), expected.decision_function(X))
     assert_array_equal(fitted.classes_, classes)
@@ -199,7 +200,7 @@ def test_kernel_values_are_those_with_the_labeled_samples():
     assert_array_equal(columns_for(svc, K[:7], partly), K[:7][:, labeled])
     assert columns_for(SVM(kernel="precomputed"), K, partly) is K
     assert columns_for(SVC(), X, partly) is X
-    fitted = fit_to_codes(svc, K, np.ones(N), np.arange(3), partly)
+    fitted = fit_to_codes(svc, K, FitMetadata(np.ones(N)), np.arange(3), partly)
     expected = SVC(gamma=0.3).fit(X[labeled], codes[labeled])
     assert_allclose(fitted.decision_function(K[:, labeled]), expected.decision_function(X), atol=1e-9)
 
@@ -221,7 +222,7 @@ class FixedScores(RidgeClassifier):
 @pytest.mark.parametrize("k, n_columns", [(2, 3), (3, 1), (3, 2), (4, 6)])
 def test_scores_of_another_number_of_columns_are_refused(k, n_columns):
     X, codes, blocks = coded_blobs(k)
-    learner = RefittedLearner(FixedScores(np.zeros(n_columns)), X, np.ones(N), np.arange(k))
+    learner = RefittedLearner(FixedScores(np.zeros(n_columns)), X, FitMetadata(np.ones(N)), np.arange(k))
     learner.add(blocks[0], codes[blocks[0]])
     with pytest.raises(ValueError, match=rf"of FixedScores has {n_columns} columns for {k} classes; use one with a co"):
         learner.scores(np.arange(N))
@@ -230,7 +231,7 @@ def test_scores_of_another_number_of_columns_are_refused(k, n_columns):
 @pytest.mark.parametrize("value", [np.inf, np.nan])
 def test_scores_that_are_not_finite_are_refused(value):
     X, codes, blocks = coded_blobs(2)
-    learner = RefittedLearner(FixedScores(value), X, np.ones(N), np.arange(2))
+    learner = RefittedLearner(FixedScores(value), X, FitMetadata(np.ones(N)), np.arange(2))
     learner.add(blocks[0], codes[blocks[0]])
     with pytest.raises(ValueError, match=r"FixedScores returned scores that are not finite numbers; scale X or change"):
         learner.scores(np.arange(N))
@@ -240,4 +241,4 @@ def test_scores_that_are_not_finite_are_refused(value):
 def test_weights_are_refused_for_a_classifier_that_takes_none(model):
     X, codes, _ = coded_blobs(2)
     with pytest.raises(ValueError, match=rf"{type(model).__name__} takes no sample_weight; leave the weights out or"):
-        fit_to_codes(model, X, np.linspace(1.0, 2.0, N), np.arange(2), codes)
+        fit_to_codes(model, X, FitMetadata(np.linspace(1.0, 2.0, N)), np.arange(2), codes)

@@ -6,10 +6,12 @@ Each message says what came, what is allowed and what to do.
 from .classifiers import check_classifier
 from .data import check_kernel_matrix, check_sample_weight, check_X, copy_if_shared
 from .labels import Labels, drop_zero_weight, encode_labels, encode_labels_of
+from .metadata import is_routing_enabled, route_fit_metadata
 from .packages import import_optional
 from .parameters import (
     Array,
     Described,
+    Instance,
     Integer,
     Options,
     Real,
@@ -25,6 +27,7 @@ from .user_warnings import warn_user
 __all__ = [
     "Array",
     "Described",
+    "Instance",
     "Integer",
     "Labels",
     "Options",
@@ -45,5 +48,7 @@ __all__ = [
     "encode_labels",
     "encode_labels_of",
     "import_optional",
+    "is_routing_enabled",
+    "route_fit_metadata",
     "warn_user",
 ]

@@ -87,6 +87,21 @@ class Array:
         return "array"
 
 
+class Instance(NamedTuple):
+    """An object of a class."""
+
+    cls: type
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, self.cls)
+
+    def message(self) -> str:
+        return f"a {self.cls.__name__}"
+
+    def document(self) -> str:
+        return self.cls.__name__
+
+
 class Described(NamedTuple):
     """Any value; what it may be is said in words here and checked where it is used."""
 

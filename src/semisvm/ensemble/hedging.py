@@ -15,8 +15,8 @@ sets, whose errors were estimated by leaving out whole sets.
 
 a rises linearly with the mean of z over these samples, from a small weight where it is low to one where it is high. A
 small part of the average hardly ever harms, and more often than not it helps: the samples that it decides are those
-about which the supervised model is least sure. Below 15 labels hardly anything can be checked, and where a class is
-rare among few labels nothing semi-supervised is safe: there a is smallest.
+about which the supervised model is least sure. The fewer labels, the less can be checked, and the later a rises; where
+a class is rare among few labels nothing semi-supervised is safe.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ import numpy as np
 from ..balance import AskedShares
 
 SAFETIES = ("safe", "bold", "none")
-FEW_LABELS = 15  # below, held-out samples tell next to nothing
 RARE_LABELS = 20  # up to so many labels
 RARE = 0.2  # of a half of an equal share: a class below is rare
 
@@ -45,8 +44,9 @@ class Ramp(NamedTuple):
         return self.lowest + (1.0 - self.lowest) * float(np.clip((z - self.start) / (self.full - self.start), 0.0, 1.0))
 
 
-UNCHECKED = Ramp(0.1, 1.1, 1.5)  # few labels, or a rare class among not many
-SAFE, BOLD = Ramp(0.2, 0.2, 1.0), Ramp(0.5, 0.0, 0.5)
+UNCHECKED = Ramp(0.05, 1.1, 1.5)  # where a class is rare among few labels, whatever ``safety``
+SAFE = {15.0: UNCHECKED, 30.0: Ramp(0.1, 0.4, 1.1), np.inf: Ramp(0.15, 0.25, 1.0)}  # by the labels they hold below
+BOLD = Ramp(0.5, 0.0, 0.5)
 
 
 class Evidence(NamedTuple):
@@ -98,8 +98,11 @@ def average_weight(evidence: Evidence, safety: str) -> float:
     """The weight a of the average, by the rule that ``safety`` names."""
     if safety == "none":
         return 1.0
-    is_unchecked = evidence.is_rare or (safety == "safe" and evidence.n_labels < FEW_LABELS)
-    ramp = UNCHECKED if is_unchecked else SAFE if safety == "safe" else BOLD
+    ramp = BOLD
+    if evidence.is_rare:
+        ramp = UNCHECKED
+    elif safety == "safe":
+        ramp = next(ramp for n_labels, ramp in SAFE.items() if evidence.n_labels < n_labels)
     return ramp.weight(log_odds(evidence))
 
 

@@ -69,7 +69,7 @@ def _copy_landmarks(estimator: Any, solutions: list[Solution], space: MappedFeat
     if space.support is not None:
         estimator.support_ = kept[space.support]
     if space.landmarks is not None:
-        estimator.support_vectors_ = space.landmarks
+        estimator.support_vectors_ = space.landmarks.copy()  # the space may be that of other fits, too
 
 
 def warn_if_unfinished(estimator: Any, solutions: list[Solution]) -> None:

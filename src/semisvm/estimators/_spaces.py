@@ -40,7 +40,24 @@ class Approximation(NamedTuple):
     random_state: Any = None
 
 
-def build_space(
+class SpaceChoice(NamedTuple):
+    """Which space of the samples; ``seed`` draws the landmarks, ``is_fixed`` says that it has to be this seed."""
+
+    kernel: Kernel
+    free_intercept: bool
+    method: str | None = None
+    n_components: int | None = None
+    landmarks: Any = None
+    seed: int | None = None
+    is_fixed: bool = False
+
+    def key(self, labeled: np.ndarray) -> tuple:
+        """What the space depends on besides the samples."""
+        among_labeled = isinstance(self.landmarks, str) and self.landmarks == "labeled"
+        return ("space", *self._replace(seed=self.seed if self.is_fixed else None), labeled if among_labeled else None)
+
+
+def choose_space(
     approximation: Approximation,
     solver: Solver,
     norm: int,
@@ -48,7 +65,7 @@ def build_space(
     free_intercept: bool,
     X: Any,
     codes: np.ndarray,
-) -> Space:
+) -> SpaceChoice:
     """The samples themselves, their kernel, or features that stand for it."""
     accepts, method, n_components = solver.accepts, approximation.method, approximation.n_components
     if accepts.space == "features" and kernel.name == "linear":
@@ -68,36 +85,40 @@ def build_space(
         method = None if _exact_fits_memory(kernel, X) else "nystroem"
         if method == "nystroem" and n_components is None:  # the features, their factor and a copy have to fit
             n_components = max(1, min(N_COMPONENTS, memory_limit() // (24 * X.shape[0])))
-    if kernel.name != "linear":
-        return Gram(kernel, X) if method is None else _mapped(kernel, X, method, n_components, approximation, codes)
-    features = linear_features(X, free_intercept)
+    free_intercept = free_intercept and kernel.name == "linear"  # other kernels are the same with and without
     if method is None:
+        return SpaceChoice(kernel, free_intercept)
+    if method == "kernel_pca":
+        return SpaceChoice(kernel, free_intercept, method, n_components)
+    landmarks, random_state = approximation.landmarks, approximation.random_state
+    if not isinstance(landmarks, str) and kernel.name != "precomputed":  # nystroem refuses these itself
+        landmarks = check_landmarks(landmarks, X.shape[1])
+    seed = check_random_state(random_state).randint(2**31)
+    is_fixed = random_state is not None and isinstance(landmarks, str)
+    return SpaceChoice(kernel, free_intercept, method, n_components, landmarks, seed, is_fixed)
+
+
+def build_space(choice: SpaceChoice, X: Any, labeled: np.ndarray) -> Space:
+    """The space of some samples."""
+    if choice.kernel.name != "linear":
+        return Gram(choice.kernel, X) if choice.method is None else _mapped(choice, X, labeled)
+    features = linear_features(X, choice.free_intercept)
+    if choice.method is None:
         return features
-    mapped = _mapped(kernel, features.X, method, n_components, approximation, codes, features.center)
+    mapped = _mapped(choice, features.X, labeled, features.center)
     mapped.center = features.center
     return mapped
 
 
-def _mapped(
-    kernel: Kernel,
-    X: Any,
-    method: str,
-    n_components: int | None,
-    approximation: Approximation,
-    codes: np.ndarray,
-    center: np.ndarray | None = None,
-) -> MappedFeatures:
+def _mapped(choice: SpaceChoice, X: Any, labeled: np.ndarray, center: np.ndarray | None = None) -> MappedFeatures:
     """Features that stand for the kernel of samples without their center, if that is given."""
-    if method == "kernel_pca":
-        return kernel_pca(kernel, X, n_components)
-    landmarks = approximation.landmarks
-    if not isinstance(landmarks, str) and kernel.name != "precomputed":  # nystroem refuses these itself
-        landmarks = check_landmarks(landmarks, X.shape[1])
-        if center is not None:
-            landmarks = (landmarks.toarray() if sparse.issparse(landmarks) else landmarks) - center
-            landmarks = sparse.csr_array(landmarks) if sparse.issparse(X) else landmarks
-    seed = check_random_state(approximation.random_state).randint(2**31)
-    return nystroem(kernel, X, n_components, landmarks, codes >= 0, seed)
+    if choice.method == "kernel_pca":
+        return kernel_pca(choice.kernel, X, choice.n_components)
+    landmarks = choice.landmarks
+    if not isinstance(landmarks, str) and center is not None:
+        landmarks = (landmarks.toarray() if sparse.issparse(landmarks) else landmarks) - center
+        landmarks = sparse.csr_array(landmarks) if sparse.issparse(X) else landmarks
+    return nystroem(choice.kernel, X, choice.n_components, landmarks, labeled, choice.seed)
 
 
 def _features_in_time(
@@ -120,12 +141,12 @@ def _features_in_time(
 
 
 def check_landmarks(given: Any, n_features: int) -> Any:
-    """Landmarks that were given as samples, dense or sparse."""
+    """A copy of landmarks that were given as samples, dense or sparse."""
     try:
         if sparse.issparse(given):
-            landmarks = sparse.csr_array(given, dtype=np.float64)
+            landmarks = sparse.csr_array(given, dtype=np.float64, copy=True)
         else:
-            landmarks = np.asarray(given, dtype=np.float64)
+            landmarks = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         landmarks = np.empty(0)
     values = landmarks.data if sparse.issparse(landmarks) else landmarks

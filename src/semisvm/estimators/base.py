@@ -104,6 +104,7 @@ class BaseSVM(
             self.multiclass,
             self.n_jobs,
             vars(self).get("random_state"),
+            self.cache,
         )
 
     # ---------------------------------------------------------------- fit

@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias, dataclass_transform
 
-from .._validation import Array, Described, Integer, Options, Real, Spec, check_value
+from .._validation import Array, Described, Instance, Integer, Options, Real, Spec, check_value
 from ..multiclass import COUPLINGS, SCHEMES
-from ..spaces import LANDMARKS
+from ..spaces import LANDMARKS, KernelCache
 from ._documentation import complete_docstring, documented_signature
 
 GAMMAS = ("median", "scale", "auto")
@@ -130,6 +130,12 @@ class KernelParameters(Parametrized):
     degree: int = parameter(3, Described("int"), doc="Degree of the poly kernel.")
     sigma: float | None = parameter(
         None, Described("float"), NONE, doc="Width of the kmod kernel; None for sqrt(gamma)."
+    )
+    cache: KernelCache | None = parameter(
+        None,
+        Instance(KernelCache),
+        NONE,
+        doc="Keeps kernel matrices and features for other fits to the same samples; None computes them in every fit.",
     )
 
 

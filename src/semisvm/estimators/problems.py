@@ -22,9 +22,9 @@ from ..problem import Problem
 from ..solution import Solution
 from ..solvers import Solver, StoppingRule, refusal
 from ..solvers.base import without_false_bound
-from ..spaces import Features, Gram, Kernel, Space
+from ..spaces import Features, Gram, Kernel, KernelCache, SampleResults, Space
 from ..spaces.bandwidth import resolve_gamma, total_variance
-from ._spaces import Approximation, build_space
+from ._spaces import Approximation, build_space, choose_space
 from .progress import Progress
 
 NO_TIME = 1e-9  # seconds left to the other problems after Ctrl-C: each returns its first point
@@ -76,6 +76,11 @@ class ProblemSettings:
     multiclass: str
     n_jobs: int | None
     random_state: Any
+    cache: KernelCache | None
+
+    def results_of(self, X: Any) -> SampleResults:
+        """What is computed from samples, kept in the cache; of a kernel that is a function nothing is kept."""
+        return SampleResults(X, None if callable(self.kernel.name) else self.cache)
 
 
 class Resolved(NamedTuple):
@@ -85,23 +90,25 @@ class Resolved(NamedTuple):
     C: float
 
 
-def resolve(settings: ProblemSettings, X: Any, codes: np.ndarray, weights: np.ndarray) -> Resolved:
+def resolve(settings: ProblemSettings, samples: SampleResults, codes: np.ndarray, weights: np.ndarray) -> Resolved:
     """Resolve gamma and C.
 
     Parameters
     ----------
     settings : ProblemSettings
         Of the estimator.
-    X, codes, weights : arrays over the samples
+    samples, codes, weights : SampleResults and arrays over the samples
         Samples, positions of their classes (-1 where there is none), and weights, all positive.
     """
-    gamma, kernel = 1.0, settings.kernel
-    if kernel.name not in ("precomputed", "linear") and not callable(kernel.name):
-        gamma = resolve_gamma(kernel, settings.gamma, X, weights)
-    kernel = kernel._replace(gamma=gamma)
+    gamma, kernel = settings.gamma, settings.kernel
+    if kernel.name in ("precomputed", "linear") or callable(kernel.name):
+        gamma = 1.0
+    elif isinstance(gamma, str):
+        gamma = samples.once(("gamma", kernel, gamma, weights), lambda X: resolve_gamma(kernel, gamma, X, weights))
+    kernel = kernel._replace(gamma=float(gamma))
     if not isinstance(settings.C, str):
         return Resolved(kernel, float(settings.C))
-    variance = total_variance(kernel, X, weights)
+    variance = samples.once(("variance", kernel, weights), lambda X: total_variance(kernel, X, weights))
     scale = variance ** (0.5 * settings.formulation.norm)  # samples k times as large make w a k-th, ||w||^2 a k^2-th
     return Resolved(kernel, settings.robust_C(weights[codes >= 0].sum()) / (scale if variance > 0.0 else 1.0))
 
@@ -115,9 +122,11 @@ def prepare(
     resolved: Resolved | None = None,
 ) -> BinaryProblems:
     """Resolve what is left to the data, unless that was done before, and build the space."""
-    kernel, C = resolved or resolve(settings, X, codes, weights)
+    samples = settings.results_of(X)
+    kernel, C = resolved or resolve(settings, samples, codes, weights)
     solver, norm = settings.formulation.solver, settings.formulation.norm
-    space = build_space(settings.approximation, solver, norm, kernel, settings.intercept is True, X, codes)
+    choice = choose_space(settings.approximation, solver, norm, kernel, settings.intercept is True, X, codes)
+    space = samples.once(choice.key(codes >= 0), lambda X: build_space(choice, X, codes >= 0), holds_samples=True)
     estimator = None
     if settings.unlabeled is not None and settings.unlabeled.balance == "auto":
         is_median = settings.gamma == "median" and kernel.name == "rbf"

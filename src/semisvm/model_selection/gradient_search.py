@@ -9,9 +9,10 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from .._threads import within_n_jobs
-from .._validation import Integer, Options, Real, check_value, warn_user
+from .._validation import Integer, Options, Real, check_value, route_fit_metadata, warn_user
 from .best_estimator import BestEstimator
 from .criteria import CRITERIA, BoundCriterion, Criterion, ModelFamily
 from .starting_points import check_bounds, given_starts, screen
@@ -147,7 +148,7 @@ class GradientSearchCV(BestEstimator):
         self.refit = refit
 
     @within_n_jobs
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GradientSearchCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> GradientSearchCV:
         """Search, and fit the estimator with what was found.
 
         Parameters
@@ -157,14 +158,23 @@ class GradientSearchCV(BestEstimator):
         y : array-like of shape (n_samples,)
             Labels; None, NaN and the marker of the estimator mark samples without one.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors on the costs of the samples, and weights of the labeled ones in the criterion.
+            Factors on the costs of the samples, and weights of the labeled ones in the criterion. Where scikit-learn's
+            metadata routing is enabled, the models have them if the estimator asks for them
+            (``set_fit_request(sample_weight=True)``), and the criterion always.
+        **fit_params : object
+            Other metadata for the ``fit`` of the estimator, where metadata routing is enabled: its weights under
+            another name that it asks for.
 
         Returns
         -------
         self
         """
         criterion = self._check_parameters()
-        family = ModelFamily(self.estimator, X, y, sample_weight, self.params)
+        routed = route_fit_metadata(self, sample_weight, fit_params, ["estimator"])
+        weight = sample_weight if routed is None else routed["estimator"].get("sample_weight")
+        family = ModelFamily(self.estimator, X, y, weight, self.params)
+        if routed is not None:
+            family.weigh_criterion(sample_weight)
         path = Path(family, criterion.bind(family, X, y))
         limits = check_bounds(self.bounds, family)
         if isinstance(self.starts, int | np.integer):
@@ -179,8 +189,18 @@ class GradientSearchCV(BestEstimator):
         self.__dict__.pop("best_estimator_", None)
         if self.refit:
             best = clone(self.estimator).set_params(**self.best_params_)
-            self.best_estimator_ = best.fit(X, y, sample_weight=sample_weight)
+            self.best_estimator_ = best.fit(X, y, sample_weight=weight)
         return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who is given which metadata: this search, and the estimator.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
 
     def _check_parameters(self) -> Criterion:
         check_value("max_iter", self.max_iter, [Integer(1)])

@@ -35,6 +35,7 @@ from .._threads import single_blas_thread
 from ..balance import AskedShares, given_shares, labeled_shares
 from ..spaces import Gram, Kernel
 from ..spaces.bandwidth import median_squared_distance
+from ..spaces.cache import digest
 from .splits import equal_samples
 
 RIDGE = 0.1
@@ -74,9 +75,10 @@ class ShareEstimator:
         self._rows = np.r_[self._labeled, rest]
         self._values: np.ndarray | None = None
         self._group: np.ndarray | None = None
+        self._estimates: dict[tuple[bytes, int], AskedShares] = {}
 
     def estimate(self, codes: np.ndarray, n_classes: int) -> AskedShares:
-        """Shares of the classes among the samples without a label.
+        """Shares of the classes among the samples without a label, computed once for the same codes.
 
         Parameters
         ----------
@@ -85,6 +87,12 @@ class ShareEstimator:
         n_classes : int
             Number of classes.
         """
+        key = digest(codes), n_classes
+        if key not in self._estimates:
+            self._estimates[key] = self._estimate(codes, n_classes)
+        return self._estimates[key]
+
+    def _estimate(self, codes: np.ndarray, n_classes: int) -> AskedShares:
         known = codes[self._labeled] >= 0
         weights = self._weights[self._labeled][known]
         counts = np.bincount(codes[self._labeled][known], weights, minlength=n_classes)

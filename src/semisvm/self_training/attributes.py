@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import TrainingSet, warn_user
-from ..estimators._shares import asked_shares, compare_shares, impose_shares, warn_if_one_class
+from ..estimators._shares import compare_shares, impose_shares, warn_if_one_class
 from .rounds import Labeling
 
 EARLY = {"max_time": "max_time={} reached", "interrupted": "the fit was interrupted"}
@@ -51,11 +51,13 @@ def warn_of_ends(estimator: Any, labelings: list[Labeling]) -> None:
         )
 
 
-def fill_labels(estimator: Any, data: TrainingSet) -> None:
-    """``transduction_``: given labels, then those of the rounds, then predictions; and ``share_`` of the classes."""
+def fill_labels(estimator: Any, data: TrainingSet, asked: np.ndarray | None) -> None:
+    """``transduction_``: given labels, then those of the rounds, then predictions; and ``share_`` of the classes.
+
+    ``asked`` are the shares that the balance asks for.
+    """
     codes = data.labels.codes.copy() if hasattr(estimator, "estimators_") else estimator._columns_[0].copy()
     rest = np.flatnonzero(codes < 0)
-    asked = asked_shares(estimator.balance, data)
     if len(rest):
         codes[rest] = estimator._winner(data.X[rest])
         if asked is not None and not isinstance(estimator.balance, str):

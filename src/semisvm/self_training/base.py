@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from .._threads import within_n_jobs
 from .._validation import (
@@ -19,6 +21,8 @@ from .._validation import (
     check_classifier,
     check_training_set,
     copy_if_shared,
+    is_routing_enabled,
+    route_fit_metadata,
 )
 from ..estimators import LSSVM
 from ..estimators._calibration import LazySlope
@@ -39,6 +43,7 @@ from ..solvers import StoppingRule
 from .attributes import copy_labelings, fill_labels, warn_of_ends
 from .calibration import held_out_slope
 from .learners import BaseLearner, IncrementalLearner, RefittedLearner, fit_to_codes
+from .metadata import FitMetadata
 from .prediction import PredictionMixin, is_pairwise
 from .rounds import Labeling
 from .selection import Selector
@@ -84,7 +89,14 @@ class BaseSelfTraining(
     _doc_link_module = "semisvm"
 
     def _base_estimator(self) -> Any:
-        return LSSVM(C=10.0, gamma="median") if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        default = LSSVM(C=10.0, gamma="median")
+        return default.set_fit_request(sample_weight=True) if is_routing_enabled() else default
+
+    def _routed_estimators(self) -> dict[str, Any]:
+        """What is fitted in the rounds, by its name in the router."""
+        return {"estimator": self._base_estimator()}
 
     @property
     def _max_rounds(self) -> float:
@@ -107,7 +119,7 @@ class BaseSelfTraining(
 
     @with_callbacks
     @within_n_jobs
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSelfTraining:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> BaseSelfTraining:
         """Fit to samples some of which have a label.
 
         Parameters
@@ -117,7 +129,10 @@ class BaseSelfTraining(
         y : array-like of shape (n_samples,)
             Labels; None, NaN and the value of ``unlabeled`` mark samples without one.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors on the costs of the samples.
+            Factors on the costs of the samples; those of weight 0 are left out. Where scikit-learn's metadata routing
+            is enabled, the classifier gets them if it asks for them (``set_fit_request(sample_weight=True)``).
+        **fit_params : object
+            Other metadata for the ``fit`` of the classifier, where metadata routing is enabled.
 
         Returns
         -------
@@ -127,12 +142,14 @@ class BaseSelfTraining(
         self._check(estimator)
         data = check_training_set(self, X, y, sample_weight, precomputed=is_pairwise(estimator))
         self.classes_ = data.labels.classes
-        learner = BaseLearner(estimator, data)
-        labelings, models = self._run(learner, self._tasks(data))
+        routed = self._route(data, sample_weight is not None, fit_params)
+        learner = BaseLearner(estimator, data, routed)
+        asked = asked_shares(self.balance, data)
+        labelings, models = self._run(learner, self._tasks(data, asked))
         copy_labelings(self, labelings, models)
         warn_of_ends(self, labelings)
-        fill_labels(self, data)
-        self._keep_training_set(learner.estimator, X, data)
+        fill_labels(self, data, asked)
+        self._keep_training_set(learner, X, data)
         return self
 
     def _check(self, estimator: Any) -> None:
@@ -145,9 +162,19 @@ class BaseSelfTraining(
                 + ("." if self._use_probability else ", or SelfTraining with confidence='probability'.")
             )
 
-    def _tasks(self, data: TrainingSet) -> list[LabelingTask]:
-        """What is labeled; ``data`` may be those of a fold."""
-        return labeling_tasks(data, self._n_candidates(data), asked_shares(self.balance, data), self.multiclass)
+    def _route(
+        self, data: TrainingSet, is_weighted: bool, fit_params: Mapping[str, Any]
+    ) -> dict[str, FitMetadata] | None:
+        """Metadata of what is fitted in the rounds, by its request; None without metadata routing."""
+        weights = data.weights if is_weighted else None
+        routed = route_fit_metadata(self, weights, fit_params, list(self._routed_estimators()))
+        if routed is None:
+            return None
+        return {name: FitMetadata.routed(params, data.weights) for name, params in routed.items()}
+
+    def _tasks(self, data: TrainingSet, asked: np.ndarray | None) -> list[LabelingTask]:
+        """What is labeled, with shares of the classes that are asked for; ``data`` may be those of a fold."""
+        return labeling_tasks(data, self._n_candidates(data), asked, self.multiclass)
 
     def _run(self, learner: BaseLearner, tasks: list[LabelingTask]) -> tuple[list[Labeling], list[Any]]:
         """The rounds of every task, in threads if there are several and the kernel matrix can be shared by them."""
@@ -158,7 +185,7 @@ class BaseSelfTraining(
                 labeling, trained = self._label(learner, task, stop)
                 model = trained.fitted if isinstance(trained, RefittedLearner) else None
             if model is None:
-                model = fit_to_codes(learner.estimator, learner.X, learner.weights, task.classes, labeling.codes)
+                model = fit_to_codes(learner.estimator, learner.X, learner.metadata, task.classes, labeling.codes)
             return labeling, model
 
         n_jobs = self.n_jobs
@@ -175,17 +202,30 @@ class BaseSelfTraining(
         """The rounds of one task, and the learner that they end with."""
         return label_task(learner, task, self._selector(learner, task), self._use_probability, stop)
 
-    def _keep_training_set(self, estimator: Any, given: Any, data: TrainingSet) -> None:
+    def _keep_training_set(self, learner: BaseLearner, given: Any, data: TrainingSet) -> None:
         """Keep what ``supervised_`` and the slope of the probabilities will be computed from.
 
-        ``estimator`` is that of the rounds, with their C and gamma.
+        The estimator of ``supervised_`` is that of the rounds, with their C and gamma.
         """
         labeled = np.flatnonzero(data.labels.is_labeled)
         X = copy_if_shared(data.take(labeled), data.X)
-        self._labeled_ = clone(estimator), labeled, X, data.weights[labeled], data.labels.codes[labeled]
+        metadata, codes = learner.metadata.take(labeled), data.labels.codes[labeled]
+        self._labeled_ = clone(learner.estimator), labeled, X, metadata, codes
         self.__dict__.pop("_supervised_", None)
         own = data._replace(X=copy_if_shared(data.X, given))
-        self._slope_ = LazySlope(partial(held_out_slope, clone(self), own))
+        self._slope_ = LazySlope(partial(held_out_slope, clone(self), own, learner.routed))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who is given which metadata: this estimator, and what it fits in its rounds.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router = MetadataRouter(owner=self).add_self_request(self)
+        for name, estimator in self._routed_estimators().items():
+            router.add(**{name: estimator}, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from ..spaces import Gram
+from .metadata import FitMetadata
 
 N_COMPONENTS = 2  # Gaussians of a class
 
@@ -72,16 +72,16 @@ class RefittedDensity(DensityEstimator):
     ----------
     X : array or CSR of shape (n, d)
         All samples.
-    weights : array of shape (n,)
-        Weights of the samples.
+    metadata : FitMetadata
+        Weights of the samples, and what else ``fit`` gets.
     k : int
         Number of classes.
     model : object
         The model, not fitted.
     """
 
-    def __init__(self, X: Any, weights: np.ndarray, k: int, model: Any):
-        self._X, self._weights, self._model = X, weights, model
+    def __init__(self, X: Any, metadata: FitMetadata, k: int, model: Any):
+        self._X, self._metadata, self._model = X, metadata, model
         self._codes = np.full(X.shape[0], -1)
         self._classes = range(k)
         self._is_stale = True
@@ -94,7 +94,9 @@ class RefittedDensity(DensityEstimator):
     def log_densities(self, samples: np.ndarray) -> np.ndarray:
         """The densities of the fitted model, which must be numbers."""
         if self._is_stale:
-            self._fit(np.flatnonzero(self._codes >= 0))
+            labeled = np.flatnonzero(self._codes >= 0)
+            self._check_weights(labeled)
+            self._fit(labeled)
             self._is_stale = False
         found = np.asarray(self._evaluate(self._X[samples]), dtype=np.float64)
         not_finite = bool((np.isnan(found) | np.isposinf(found)).any())
@@ -105,6 +107,13 @@ class RefittedDensity(DensityEstimator):
                 f"{len(samples)} samples and {len(self._classes)} classes."
             )
         return found
+
+    def _check_weights(self, samples: np.ndarray) -> None:
+        if not self._metadata.take(samples).takes_weights(self._model):
+            raise ValueError(
+                f"the helper {type(self._model).__name__} takes no sample_weight; use helper='parzen' or "
+                "'naive_bayes', or leave the weights out."
+            )
 
     @abstractmethod
     def _fit(self, samples: np.ndarray) -> None:
@@ -127,7 +136,7 @@ class ClasswiseDensity(RefittedDensity):
                 model.n_components = min(model.n_components, len(of_class))
             if len(of_class) == 1:
                 of_class = np.repeat(of_class, 2)  # mixtures need two samples; the density is the same
-            self._models.append(model.fit(self._X[of_class], **_weight_argument(model, self._weights[of_class])))
+            self._models.append(self._metadata.take(of_class).fit(model, self._X[of_class]))
 
     def _evaluate(self, X: Any) -> np.ndarray:
         return np.column_stack([model.score_samples(X) for model in self._models])
@@ -137,8 +146,8 @@ class ClassifierDensity(RefittedDensity):
     """A generative classifier: log p(x, class) - log p(class), or its own ``log_densities``."""
 
     def _fit(self, samples: np.ndarray) -> None:
-        weights = _weight_argument(self._model, self._weights[samples])
-        self._fitted = clone(self._model, safe=False).fit(self._X[samples], self._codes[samples], **weights)
+        model = clone(self._model, safe=False)
+        self._fitted = self._metadata.take(samples).fit(model, self._X[samples], self._codes[samples])
 
     def _evaluate(self, X: Any) -> np.ndarray:
         fitted = self._fitted
@@ -146,18 +155,6 @@ class ClassifierDensity(RefittedDensity):
             return fitted.log_densities(X)
         log_prior = fitted.class_log_prior_ if hasattr(fitted, "class_log_prior_") else np.log(fitted.class_prior_)
         return fitted.predict_joint_log_proba(X) - log_prior
-
-
-def _weight_argument(model: Any, weights: np.ndarray) -> dict[str, np.ndarray]:
-    """The weights as an argument of fit, left out where all are one."""
-    if (weights == 1.0).all():
-        return {}
-    if not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(
-            f"the helper {type(model).__name__} takes no sample_weight; use helper='parzen' or 'naive_bayes', or "
-            "leave the weights out."
-        )
-    return {"sample_weight": weights}
 
 
 def mixture_density(X: Any, weights: np.ndarray, k: int, seed: int) -> ClasswiseDensity:
@@ -168,7 +165,7 @@ def mixture_density(X: Any, weights: np.ndarray, k: int, seed: int) -> Classwise
 
     width = 0.05 * float(np.var(X[weights > 0], axis=0).mean()) or 1e-6
     model = GaussianMixture(N_COMPONENTS, covariance_type="diag", reg_covar=width, random_state=seed)
-    return ClasswiseDensity(X, weights, k, model)
+    return ClasswiseDensity(X, FitMetadata(weights), k, model)
 
 
 def naive_bayes_density(X: Any, weights: np.ndarray, k: int) -> ClassifierDensity:
@@ -176,21 +173,21 @@ def naive_bayes_density(X: Any, weights: np.ndarray, k: int) -> ClassifierDensit
     from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
     if not sparse.issparse(X):
-        return ClassifierDensity(X, weights, k, GaussianNB(var_smoothing=0.05))
+        return ClassifierDensity(X, FitMetadata(weights), k, GaussianNB(var_smoothing=0.05))
     if X.nnz and X.data.min() < 0:
         raise ValueError(
             "helper='naive_bayes' on sparse samples is multinomial and X holds numbers below zero; use helper='parzen'."
         )
-    return ClassifierDensity(X, weights, k, MultinomialNB())
+    return ClassifierDensity(X, FitMetadata(weights), k, MultinomialNB())
 
 
-def user_density(X: Any, weights: np.ndarray, k: int, model: Any) -> RefittedDensity:
+def user_density(X: Any, metadata: FitMetadata, k: int, model: Any) -> RefittedDensity:
     """Densities from an object that the user passes."""
     is_object = not isinstance(model, type)  # a class has the methods too
     if is_object and (hasattr(model, "log_densities") or hasattr(model, "predict_joint_log_proba")):
-        return ClassifierDensity(X, weights, k, model)
+        return ClassifierDensity(X, metadata, k, model)
     if is_object and hasattr(model, "score_samples"):
-        return ClasswiseDensity(X, weights, k, model)
+        return ClasswiseDensity(X, metadata, k, model)
     raise ValueError(
         f"helper={model!r} is not allowed; helper takes 'parzen', 'mixture', 'naive_bayes', or an object with fit and "
         "one of score_samples (of one class), predict_joint_log_proba, log_densities (a column per class)."

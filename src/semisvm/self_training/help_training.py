@@ -122,6 +122,10 @@ class HelpTraining(BaseSelfTraining):
         if isinstance(self.helper, str):
             check_choice("helper", self.helper, HELPERS)
 
+    def _routed_estimators(self) -> dict[str, Any]:
+        helper = {} if isinstance(self.helper, str | type) else {"helper": self.helper}
+        return super()._routed_estimators() | helper
+
     @property
     def _threshold(self) -> float:
         return float(self.eps)
@@ -160,7 +164,7 @@ class HelpTraining(BaseSelfTraining):
             return densities.mixture_density(X, weights, k, check_random_state(self.random_state).randint(2**31))
         if self.helper == "naive_bayes":
             return densities.naive_bayes_density(X, weights, k)
-        return densities.user_density(X, weights, k, self.helper)
+        return densities.user_density(X, learner.metadata_of("helper"), k, self.helper)
 
     def _windows(self, learner: BaseLearner) -> Gram:
         """Kernel values that are windows."""

@@ -6,12 +6,12 @@ Any other classifier is fitted anew every round.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from .._threads import run_parallel
 from .._validation import TrainingSet
@@ -21,6 +21,7 @@ from ..estimators.problems import BinaryProblems, prepare, resolve
 from ..multiclass import BinaryTask
 from ..solvers import SMO, IncrementalLSSVM, IncrementalSVM
 from ..spaces import Gram, Kernel
+from .metadata import FitMetadata
 
 
 class Learner(Protocol):
@@ -116,8 +117,8 @@ class RefittedLearner:
         Not fitted.
     X : array or CSR of shape (n, d)
         All samples.
-    weights : array of shape (n,)
-        Weights of the samples.
+    metadata : FitMetadata
+        Weights of the samples, and what else ``fit`` gets.
     classes : array of shape (k,)
         Names of the classes.
     use_margin : bool
@@ -129,8 +130,8 @@ class RefittedLearner:
         The last one.
     """
 
-    def __init__(self, estimator: Any, X: Any, weights: np.ndarray, classes: np.ndarray, use_margin: bool = True):
-        self._estimator, self._X, self._weights, self._classes = estimator, X, weights, classes
+    def __init__(self, estimator: Any, X: Any, metadata: FitMetadata, classes: np.ndarray, use_margin: bool = True):
+        self._estimator, self._X, self._metadata, self._classes = estimator, X, metadata, classes
         self.use_margin = use_margin
         self._codes = np.full(X.shape[0], -1)
         self.fitted: Any = None
@@ -138,7 +139,7 @@ class RefittedLearner:
     def add(self, samples: np.ndarray, codes: np.ndarray) -> None:
         """Add labeled samples and fit anew."""
         self._codes[samples] = codes
-        self.fitted = fit_to_codes(self._estimator, self._X, self._weights, self._classes, self._codes)
+        self.fitted = fit_to_codes(self._estimator, self._X, self._metadata, self._classes, self._codes)
 
     @property
     def interrupted(self) -> bool:
@@ -172,8 +173,22 @@ class RefittedLearner:
 class BaseLearner:
     """The classifier that is trained in rounds, prepared once for all classes.
 
+    Parameters
+    ----------
+    estimator : classifier
+        Not fitted.
+    data : TrainingSet
+        What the whole fit is given.
+    routed : mapping or None
+        Metadata of the classifier ("estimator") and of what else is fitted in the rounds; None for the weights of
+        ``data``.
+
     Attributes
     ----------
+    weights : array of shape (n,)
+        Weights of the samples in the whole fit.
+    metadata : FitMetadata
+        Those of the classifier, and what else its ``fit`` gets.
     estimator : classifier
         What is fitted; an estimator of this library has numbers for C and gamma.
     kernel : Kernel or None
@@ -182,25 +197,32 @@ class BaseLearner:
         Where an SVM or LS-SVM can be trained incrementally.
     """
 
-    def __init__(self, estimator: Any, data: TrainingSet):
+    def __init__(self, estimator: Any, data: TrainingSet, routed: Mapping[str, FitMetadata] | None = None):
         self.X, self.weights, self.precomputed, self.estimator = data.X, data.weights, data.precomputed, estimator
+        self.routed = {} if routed is None else routed
+        self.metadata = self.metadata_of("estimator")
         self.kernel: Kernel | None = None
         self.problems: BinaryProblems | None = None
         if isinstance(estimator, BaseSVM):
             self._resolve(estimator, data)
 
+    def metadata_of(self, name: str) -> FitMetadata:
+        """Weights and other metadata of the classifier, or of what else is fitted in the rounds."""
+        return self.routed.get(name) or FitMetadata(self.weights)
+
     def _resolve(self, estimator: BaseSVM, data: TrainingSet) -> None:
         """Set C and gamma to the numbers that all samples and the given labels lead to, once for all rounds."""
-        classes, codes = data.labels
+        (classes, codes), weights = data.labels, self.metadata.weights
         estimator = clone(estimator).set_params(unlabeled=None)
         settings = settings_of(estimator)
-        resolved = resolve(settings, data.take(data.kept), codes[data.kept], data.weights[data.kept])
+        samples = settings.results_of(data.take(data.kept))
+        resolved = resolve(settings, samples, codes[data.kept], weights[data.kept])
         self.estimator = estimator.set_params(C=resolved.C, gamma=resolved.kernel.gamma)
         self.kernel = resolved.kernel
         one_vs_rest = len(classes) == 2 or estimator.multiclass == "ovr"
         if type(estimator) not in (SVM, LSSVM) or not one_vs_rest:
             return
-        problems = prepare(settings, classes, data.X, codes, data.weights, resolved)
+        problems = prepare(settings, classes, data.X, codes, weights, resolved)
         gram = problems.space.gram()
         few_samples = resolved.kernel.name == "linear" and data.X.shape[0] <= data.X.shape[1] + 1
         on_kernel_matrix = isinstance(problems.space, Gram) or few_samples  # what an LSSVM is trained on
@@ -212,25 +234,25 @@ class BaseLearner:
     def new_learner(self, classes: np.ndarray, probability: bool) -> IncrementalLearner | RefittedLearner:
         """A learner without samples, for these classes."""
         if self.problems is not None and not probability:
-            return IncrementalLearner(self.problems, self.weights, len(classes))
-        return RefittedLearner(self.estimator, self.X, self.weights, classes, use_margin=not probability)
+            return IncrementalLearner(self.problems, self.metadata.weights, len(classes))
+        return RefittedLearner(self.estimator, self.X, self.metadata, classes, use_margin=not probability)
 
 
-def fit_to_codes(estimator: Any, X: Any, weights: np.ndarray, classes: np.ndarray, codes: np.ndarray) -> Any:
+def fit_to_codes(estimator: Any, X: Any, metadata: FitMetadata, classes: np.ndarray, codes: np.ndarray) -> Any:
     """A clone of the estimator, fitted to the samples with a code of 0 or more."""
     labeled = np.flatnonzero(codes >= 0)
-    options = {} if (weights == 1.0).all() else {"sample_weight": weights}
     if isinstance(estimator, BaseSVM):
         y = np.full(len(codes), None, dtype=object)
         y[labeled] = classes[codes[labeled]]
-        return clone(estimator).set_params(unlabeled=None).fit(X, y, **options)  # None alone marks the others
-    if options and not has_fit_parameter(estimator, "sample_weight"):
+        model = clone(estimator).set_params(unlabeled=None)  # None alone marks the others
+        return metadata.fit_all(model, X, y)
+    if not metadata.takes_weights(estimator):
         raise ValueError(
             f"{type(estimator).__name__} takes no sample_weight; leave the weights out or use another estimator."
         )
-    options = {name: values[labeled] for name, values in options.items()}
     samples = X[labeled] if len(labeled) < len(codes) else X
-    return clone(estimator).fit(columns_for(estimator, samples, codes), classes[codes[labeled]], **options)
+    samples = columns_for(estimator, samples, codes)
+    return metadata.take(labeled).fit(clone(estimator), samples, classes[codes[labeled]])
 
 
 def columns_for(estimator: Any, X: Any, codes: np.ndarray) -> Any:

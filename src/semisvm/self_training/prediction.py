@@ -18,6 +18,7 @@ from ..estimators._calibration import LazySlope
 from ..estimators.base import BaseSVM
 from .calibration import class_scores
 from .learners import columns_for, fit_to_codes
+from .metadata import FitMetadata
 
 
 def is_pairwise(estimator: Any) -> bool:
@@ -40,7 +41,9 @@ class PredictionMixin(ABC):
     estimators_: list[Any]
     n_features_in_: int
     _columns_: list[np.ndarray]  # codes of the samples that each model was fitted to
-    _labeled_: tuple[Any, np.ndarray, Any, np.ndarray, np.ndarray]  # estimator; rows, X, weights, codes of labeled ones
+    _labeled_: tuple[
+        Any, np.ndarray, Any, FitMetadata, np.ndarray
+    ]  # estimator; rows, X, metadata, codes of labeled ones
     _slope_: LazySlope
 
     @abstractmethod
@@ -137,8 +140,8 @@ class PredictionMixin(ABC):
         """The estimator fitted to the labeled samples alone, at first use."""
         check_is_fitted(self)
         if "_supervised_" not in self.__dict__:
-            estimator, labeled, X, weights, codes = self._labeled_
-            counterpart = fit_to_codes(estimator, X, weights, self.classes_, codes)
+            estimator, labeled, X, metadata, codes = self._labeled_
+            counterpart = fit_to_codes(estimator, X, metadata, self.classes_, codes)
             if isinstance(counterpart, BaseSVM):  # its samples and features are those of the whole X
                 if hasattr(counterpart, "support_"):
                     counterpart.support_ = labeled[counterpart.support_]

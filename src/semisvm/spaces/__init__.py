@@ -1,6 +1,7 @@
 """Where f lives: behind a kernel (``Gram``), or in features (``Features``), which may stand for a kernel."""
 
 from .base import FLOAT64_SAMPLES, Space, format_bytes, largest_block, memory_limit, require_memory
+from .cache import KernelCache, SampleResults
 from .features import Features, MappedFeatures, is_far_from_origin, linear_features, offset_and_range
 from .gram import Gram, is_definite
 from .kernel_pca import kernel_pca
@@ -17,8 +18,10 @@ __all__ = [
     "Features",
     "Gram",
     "Kernel",
+    "KernelCache",
     "MappedFeatures",
     "RowCache",
+    "SampleResults",
     "Space",
     "format_bytes",
     "is_definite",

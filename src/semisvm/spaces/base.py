@@ -5,7 +5,8 @@ the memory that is free if that is less, or what the environment variable ``SEMI
 limit). It is of float64 up to ``FLOAT64_SAMPLES`` samples and of float32 above. Beyond the limit nothing is held whole:
 solvers ask for the block of the samples they work on, at most ``largest_block``, and the rows used last are cached
 within the same limit. Features in place of a kernel keep it, too, and what cannot keep it is refused by
-``require_memory`` before it is computed. A fit may hold a few matrices of that size at a time. Whatever the limit,
+``require_memory`` before it is computed. A fit may hold a few matrices of that size at a time; what a
+``KernelCache`` keeps for later fits has the same limit, unless it is given another. Whatever the limit,
 matrices of the size of a block of ``MIN_BLOCK`` samples, and those of the 1,000 samples that show a bandwidth or
 whether a kernel is definite, are allowed: some 24 MB.
 """
@@ -55,7 +56,13 @@ class Space(Protocol):
         """The coordinates of w = sum a_i phi(x_i)."""
 
     def once(self, key: tuple, make: Callable[[], Value]) -> Value:
-        """What ``make`` returns, computed once for all problems in the space that ask with the same key."""
+        """What ``make`` returns, computed once for all problems in the space that ask with the same key.
+
+        A space may be that of several fits: the key holds all that the result depends on besides the space.
+        """
+
+    def forget(self, key: tuple) -> None:
+        """Let what this key stands for be computed again."""
 
 
 class Memo:
@@ -79,6 +86,11 @@ class Memo:
             if entry[1] is None:
                 entry[1] = make()
             return entry[1]
+
+    def forget(self, key: tuple) -> None:
+        """Drop the result for this key, if it is there."""
+        with self._guard:
+            self._kept.pop(key, None)
 
 
 def memory_limit() -> int:

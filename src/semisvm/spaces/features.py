@@ -58,9 +58,10 @@ class Features(Memo):
 
     def gram(self) -> Gram:
         """The linear kernel on the same samples."""
-        if self._gram is None:
-            self._gram = Gram(Kernel("linear"), self.X)
-        return self._gram
+        with self._guard:
+            if self._gram is None:
+                self._gram = Gram(Kernel("linear"), self.X)
+            return self._gram
 
     def from_dual(self, a: np.ndarray) -> np.ndarray:
         """w = X' a."""

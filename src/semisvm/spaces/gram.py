@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +46,8 @@ class Gram(Memo):
         self.X = X
         self.center: np.ndarray | None = None
         self._K: np.ndarray | None = X if self.precomputed else values
-        self._cache: RowCache | None = None
+        self._computing = threading.Lock()
+        self._of_thread = threading.local()  # its ``cache``: rows that no other thread replaces
         self._indefinite: dict[bool, bool] = {}
         if self.precomputed:
             return
@@ -77,18 +79,23 @@ class Gram(Memo):
 
     def compute(self) -> np.ndarray:
         """The whole matrix, computed at the first call."""
-        if self._K is None:
-            what = f"the kernel matrix of {self.n:,} samples, which this method needs whole,"
-            require_memory(self.n_bytes, what, "Use fewer samples")
-            self._K = self._symmetric(self.samples)
-        return self._K
+        with self._computing:
+            if self._K is None:
+                what = f"the kernel matrix of {self.n:,} samples, which this method needs whole,"
+                require_memory(self.n_bytes, what, "Use fewer samples")
+                self._K = self._symmetric(self.samples)
+            return self._K
 
     def row_cache(self) -> RowCache:
-        """Rows computed lately, within the memory rule."""
+        """Rows that this thread computed lately, within the memory rule."""
         if self._cache is None:
             capacity = min(self.n, max(memory_limit() // (self.n * self.dtype.itemsize), 2))
-            self._cache = RowCache(self.n, capacity, self.dtype, self._compute_rows)
-        return self._cache
+            self._of_thread.cache = RowCache(self.n, capacity, self.dtype, self._compute_rows)
+        return self._of_thread.cache
+
+    @property
+    def _cache(self) -> RowCache | None:
+        return getattr(self._of_thread, "cache", None)
 
     def _compute_rows(self, index: np.ndarray, out: np.ndarray) -> None:
         left, right = self.samples.take(index), self.samples
@@ -134,8 +141,9 @@ class Gram(Memo):
         if self.is_computed or (2 * len(support) > self.n and self.fits_memory):  # as expensive as the whole matrix
             self._add_rows(self.compute(), support, a[support], out)
             return out
-        if self._cache is not None and len(support) <= self._cache.capacity:
-            self._add_rows(self._cache.values, self._cache.slots(support), a[support], out)
+        cache = self._cache
+        if cache is not None and len(support) <= cache.capacity:
+            self._add_rows(cache.values, cache.slots(support), a[support], out)
             return out
         return expansion(self.kernel, self.samples.take, self.n, self.samples.take(support), a[support, None])[:, 0]
 

@@ -64,7 +64,7 @@ class HeldOutCriterion(Criterion):
         value : float
         gradient : callable
         """
-        y, weights = family.signs[held.samples], family.weights[held.samples]
+        y, weights = family.signs[held.samples], family.criterion_weights[held.samples]
         losses, slopes = self._losses(held.scores, y)
         factor = weights[:, None] / (self._scale(weights) * y.shape[1])
         return float((factor * losses).sum()), lambda: held.gradient(factor * slopes)

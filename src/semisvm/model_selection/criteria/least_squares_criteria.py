@@ -68,7 +68,7 @@ class GCV(LeastSquaresCriterion):
     """
 
     def _of_models(self, family: ModelFamily, models: LeastSquaresModels) -> Evaluated:
-        known, w = models.labeled, family.weights[models.samples[models.labeled]]
+        known, w = models.labeled, family.criterion_weights[models.samples[models.labeled]]
         c = models.cost[known]
         residual = models.alpha[known] / c[:, None]
         squares, freedom = w @ residual**2, float(w @ (models.diagonal[known] / c))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from ..._validation import check_sample_weight
 from ...losses import Squared
 from ...problem import Problem
 from ...solution import Solution
@@ -96,10 +97,17 @@ class ModelFamily:
         self.kept, self.n_samples = data.kept, len(data.weights)
         self.classes = data.labels.classes
         self.codes, self.weights = data.labels.codes[data.kept], data.weights[data.kept]
+        self.criterion_weights = self.weights
         self._problems = made_repeatable(problems)
         self.kernels = KernelFamily(problems.kernel, problems.space.X)
         self.names = self._check_names(params)
         self.start = np.log([self._own_values()[name] for name in self.names])
+
+    def weigh_criterion(self, sample_weight: Any) -> None:
+        """Give the labeled samples other weights in the criterion than in the models; None for equal ones."""
+        self.criterion_weights = check_sample_weight(sample_weight, self.n_samples)[self.kept]
+        if not self.criterion_weights[self.codes >= 0].any():
+            raise ValueError("sample_weight is 0 at all labeled samples, which the criterion is a mean of; weigh some.")
 
     def _own_values(self) -> dict[str, float]:
         """The hyperparameters that can be searched, as the estimator has them."""

@@ -68,7 +68,6 @@ class DenseForm(QuadraticForm):
             )
         self._S: np.ndarray | None = None
         self._steps: Iterator[None] | None = None  # of the inversion that overwrites the factor
-        self._is_lost = False
         self._h: np.ndarray | None = None
         self.log_det = 2.0 * float(np.log(np.diag(self._factor)).sum())
         if intercept is True:
@@ -106,7 +105,7 @@ class DenseForm(QuadraticForm):
             return self._invert(stop)
 
     def _invert(self, stop: StoppingRule | None) -> np.ndarray:
-        if self._is_lost:
+        if self.is_lost:
             raise KeyboardInterrupt
         if self._S is None:
             S = self._factor
@@ -116,7 +115,7 @@ class DenseForm(QuadraticForm):
                     if stop is not None:
                         stop.check_time()
             except KeyboardInterrupt:
-                self._is_lost = True  # neither factor nor inverse
+                self.is_lost = True  # neither factor nor inverse
                 raise
             if self._h is not None:
                 S = blas.dsyr(-1.0 / self._h_sum, self._h, lower=0, a=S, overwrite_a=1)

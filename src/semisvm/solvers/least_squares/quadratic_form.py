@@ -26,6 +26,7 @@ class QuadraticForm(ABC):
     cost: np.ndarray
     intercept: bool | str
     log_det: float  # log det M, plus log 1'M^-1 1 where the intercept is free
+    is_lost: bool = False  # whether Ctrl-C has left it without S and without a factor
 
     @abstractmethod
     def product(self, y: np.ndarray) -> np.ndarray:

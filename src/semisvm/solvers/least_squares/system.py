@@ -70,6 +70,9 @@ def build_system(problem: Problem, stop: StoppingRule | None = None) -> System:
         return build_dense_form(problem.space, samples, cost, problem.intercept, stop)
 
     form, known = problem.space.once(key, build), problem.is_labeled[samples]
+    if form.is_lost:  # by Ctrl-C in an earlier fit
+        problem.space.forget(key)
+        form = problem.space.once(key, build)
     return System(form, samples, np.flatnonzero(known), np.flatnonzero(~known))
 
 

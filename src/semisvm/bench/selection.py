@@ -11,7 +11,7 @@ import numpy as np
 from .protocol import Measured
 
 
-def best_on_test(axes: Mapping[str, Sequence[float]], error_of: Callable[..., float]) -> Measured:
+def best_on_test(axes: Mapping[str, Sequence[Any]], error_of: Callable[..., float]) -> Measured:
     """The smallest error of a grid.
 
     Parameters
@@ -29,5 +29,5 @@ def best_on_test(axes: Mapping[str, Sequence[float]], error_of: Callable[..., fl
     cells = list(product(*axes.values()))
     errors = tuple(error_of(*cell) for cell in cells)
     best = int(np.argmin(errors))
-    values: dict[str, list[Any]] = {name: [float(value) for value in axis] for name, axis in axes.items()}
-    return Measured(errors[best], chosen=dict(zip(axes, map(float, cells[best]))), axes=values, errors=errors)
+    chosen = dict(zip(axes, cells[best]))
+    return Measured(errors[best], chosen=chosen, axes={name: list(axis) for name, axis in axes.items()}, errors=errors)

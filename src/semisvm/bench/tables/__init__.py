@@ -10,6 +10,7 @@ PROTOCOLS: dict[str, Protocol] = {
         collobert_1_3.DEFAULTS,
         adankon_s2ls.PROTOCOL,
         help_training.PROTOCOL,
+        help_training.TUNED,
         gieseke_1.PROTOCOL,
         gieseke_1_realistic.PROTOCOL,
         shim_4_1.PROTOCOL,

@@ -59,8 +59,11 @@ LABELED_SHARE = "the share of the classes is that of the labeled samples"
 OTHER_COST = "C = C* = 1.8, a hundred times the printed value, which leaves the supervised model at 33 %"
 
 
-def partition(name: str, share: float, setup: Setup, draw: int) -> Partition:
-    """Training samples with a share of their labels, and test samples; the generated sets are drawn anew every time."""
+def partition(name: str, n_labeled: float, setup: Setup, draw: int) -> Partition:
+    """Training and test samples; the generated sets are drawn anew every time.
+
+    ``n_labeled`` is a number of labels at random; below 1 it is a share of the training samples.
+    """
     if name in ("gaus50", "gaus50x"):
         X, y = (make_gaus50 if name == "gaus50" else make_gaus50x)(1550, draw)
         train, test = np.arange(550), np.arange(550, 1550)
@@ -68,7 +71,8 @@ def partition(name: str, share: float, setup: Setup, draw: int) -> Partition:
         _, X, y, splits = setup.data.load(name)
         order = np.random.default_rng(draw).permutation(len(y))
         train, test = (order[:1446], order[1446:]) if name == "text" else (splits[0].labeled, splits[0].test)
-    shown = show_labels(y[train], int(share * len(train)), np.random.default_rng(draw))
+    count = int(n_labeled * len(train)) if n_labeled < 1 else int(n_labeled)
+    shown = show_labels(y[train], count, np.random.default_rng(draw))
     return Partition(X[train], shown, y[train], X[test], y[test])
 
 

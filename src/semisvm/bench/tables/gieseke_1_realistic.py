@@ -51,9 +51,8 @@ def held_out(make: Callable[[np.ndarray], Any], data: Partition, folds: list) ->
     return HeldOut(float(wrong), float(squared), float(np.mean(agreement))), model
 
 
-def measure(row: Row, column: str, setup: Setup, draw: int) -> Measured:
-    """Test error of the cell that five folds of the labeled samples choose."""
-    data = partition(row, setup, draw)
+def evaluate(column: str, data: Partition, setup: Setup, draw: int) -> tuple[list[dict], list[HeldOut], list[Any]]:
+    """The cells of the grid, what the folds say about each, and the models of all given labels."""
     smallest = np.unique(data.shown[data.shown != UNLABELED], return_counts=True)[1].min()
     splitter = LabeledKFold(min(N_FOLDS, int(smallest)), shuffle=True, random_state=draw)
     folds = list(splitter.split(data.X, data.shown))
@@ -64,13 +63,19 @@ def measure(row: Row, column: str, setup: Setup, draw: int) -> Measured:
             return rlsc(cell[0], n_labeled)
         return s2rlsc(cell[0], cell[1], n_labeled, len(shown) - n_labeled, BALANCES[column])
 
-    lambdas = QUICK_LAMBDAS if setup.quick else LAMBDAS[::2]
     names = ("lambda",) if column == "RLSC" else ("lambda", "lambda'")
-    cells = list(product(*(lambdas, PRIMES)[: len(names)]))
+    axes = (QUICK_LAMBDAS if setup.quick else LAMBDAS[::2], PRIMES)[: len(names)]
+    cells = list(product(*axes))
     found = [held_out(partial(make, cell), data, folds) for cell in cells]
-    best = min(range(len(cells)), key=lambda number: found[number][0].rank)
-    predicted = found[best][1].predict(data.X_test)
-    return Measured(100.0 * float(np.mean(predicted != data.y_test)), chosen=dict(zip(names, cells[best])))
+    return [dict(zip(names, cell)) for cell in cells], [one for one, _ in found], [model for _, model in found]
+
+
+def measure(row: Row, column: str, setup: Setup, draw: int) -> Measured:
+    """Test error of the cell that five folds of the labeled samples choose."""
+    data = partition(row, setup, draw)
+    cells, found, models = evaluate(column, data, setup, draw)
+    best = min(range(len(cells)), key=lambda number: found[number].rank)
+    return Measured(100.0 * float(np.mean(models[best].predict(data.X_test) != data.y_test)), chosen=cells[best])
 
 
 def _cell(row: Row, column: str) -> Cell:

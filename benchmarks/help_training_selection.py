@@ -25,14 +25,15 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from data import shown_at
-from seed_tables import tables as rows_of
-from seed_tables import wrong
+from data import folder
 from semisvm import LSSVM, SVM, HelpTraining
+from semisvm.bench import DataFolder, Setup
+from semisvm.bench.tables.adankon_s2ls import partition
 from semisvm.model_selection import EmpiricalError, GradientSearchCV, LabeledKFold, make_labeled_scorer
 from semisvm.spaces.bandwidth import median_squared_distance
 from timing import show, write
 
+SETUP = Setup(DataFolder(folder()))
 MODELS = {"SVM": SVM, "LS-SVM": LSSVM}
 LABELS = {"gaus50": 50, "text": 144}
 # mean of the baseline and of the article's selection
@@ -69,8 +70,8 @@ def by_gradient(inner, grid: dict, slope: float, X, shown: np.ndarray) -> dict:
 
 def draw_errors(name: str, kind: str, draw: int, slope: float) -> tuple[dict[str, float], dict[str, dict]]:
     """Test errors of every selection in one draw, and what was selected."""
-    X, y, X_test, y_test = rows_of(name, draw)
-    shown = shown_at(y, LABELS[name], np.random.default_rng(draw))
+    data = partition(name, LABELS[name], SETUP, draw)
+    X, y, shown = data.X, data.y, data.shown
     median = median_squared_distance(X, np.ones(len(y)), 500)
     grid = {"gamma": [factor / median for factor in FACTORS], "C": list(COSTS)}
     inner = MODELS[kind](gamma=1 / median)
@@ -82,7 +83,7 @@ def draw_errors(name: str, kind: str, draw: int, slope: float) -> tuple[dict[str
     }
 
     def error_of(cell: dict) -> float:
-        return wrong(HelpTraining(clone(inner).set_params(**cell)), X, shown, X_test, y_test)
+        return data.error(HelpTraining(clone(inner).set_params(**cell)))
 
     every = [error_of(dict(zip(grid, cell))) for cell in product(*grid.values())]
     return {key: error_of(cell) for key, cell in cells.items()} | {"best": min(every)}, cells

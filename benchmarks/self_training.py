@@ -1,8 +1,5 @@
-"""Does Help-Training reach what Adankon and Cheriet print, and what does growing the inverse save?
+"""On which sets does Help-Training help, and what does growing the inverse save?
 
-tables  HelpTraining and SelfTraining around LSSVM and SVM on Gaus50 (drawn anew every time), Text (1,446 / 500
-        samples at random) and USPS (ten classes), 10 % of the training samples labeled at random. Measured: test error
-        in percent, mean and deviation over draws, beside Tables 4 to 8 of the article.
 sets    HelpTraining and SelfTraining around LSSVM(C=10, gamma="median"), with their defaults and with others, on the
         sets of ``selection_sets.py`` for choosing, 10, 20 and 50 labels at random. Measured: error on the unlabeled
         samples, the share of draws that are worse than the supervised model by more than a point, and the log loss of
@@ -14,7 +11,6 @@ growth  HelpTraining(LSSVM()) on two Gaussians with 3,000 unlabeled samples, the
 from __future__ import annotations
 
 import argparse
-import time
 from itertools import product
 
 import numpy as np
@@ -22,84 +18,13 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from data import UNLABELED, partly, shown_at, two_gaussians
-from seed_tables import tables as rows_of
-from seed_tables import wrong
 from selection_sets import CHOOSING, load_set
-from semisvm import LSSVM, SVM, HelpTraining, SelfTraining
+from semisvm import LSSVM, HelpTraining, SelfTraining
 from timing import fitting, race, show, warm_up, write
-
-MODELS = {"LS-SVM": LSSVM, "SVM": SVM}
-# published error of the supervised model, self-training and Help-Training; what is allowed on top of the last
-PUBLISHED = {
-    ("gaus50", "LS-SVM"): (12.62, 9.07, 5.87, 0.7),
-    ("gaus50", "SVM"): (10.95, 6.41, 6.37, 0.7),
-    ("text", "LS-SVM"): (39.92, 10.38, 4.86, 0.9),
-    ("text", "SVM"): (28.96, 20.78, 3.76, 0.9),
-    ("usps", "LS-SVM"): (None, None, 6.02, 0.5),
-    ("usps", "SVM"): (None, None, 7.77, 0.5),
-}
-NUMBERS = {"gaus50": (0.02, 1.0), "text": (0.02, 1.0), "usps": (0.0078, 10.0)}  # gamma and C; USPS: those of BS2LS-SVM
-GRIDS = {
-    "gaus50": ((0.02,), (0.3, 1.0), ("kernel",), ("density", "difference"), (0.01, 0.1)),
-    "text": ((0.5, 1.0), (3.0, 10.0), ("kernel", 3.0, 5.0), ("density",), (0.01,)),
-    "usps": ((0.0156,), (10.0,), ("leave_one_out",), ("density",), (0.1,)),
-}  # gamma, C, bandwidth, rank, eps
 
 
 class Anew(LSSVM):
     """An LSSVM that HelpTraining does not know to grow."""
-
-
-def contestants(name: str, kind: str, grid: bool) -> dict:
-    """The models of a set by what they are called."""
-    cls, (gamma, C) = MODELS[kind], NUMBERS[name]
-    inner = cls(C, gamma=gamma)
-    out = {
-        "supervised": inner,
-        "self-training": SelfTraining(inner, threshold_decay=0.9),
-        "Help-Training, printed": HelpTraining(inner, rank="density", eps=0.1),
-        "Help-Training": HelpTraining(inner),
-    }
-    if grid:
-        out |= {_called(cell): _help_training(cls, *cell) for cell in product(*GRIDS[name])}
-    return out
-
-
-def _help_training(cls, gamma: float, C: float, bandwidth: str, rank: str, eps: float) -> HelpTraining:
-    return HelpTraining(cls(C, gamma=gamma), bandwidth=bandwidth, rank=rank, eps=eps)
-
-
-def _called(cell: tuple) -> str:
-    return "cell " + " ".join(f"{value:g}" if isinstance(value, float) else value for value in cell)
-
-
-def tables(args: argparse.Namespace) -> None:
-    out = []
-    for name, kind in product(args.sets, args.models):
-        found: dict[str, list[float]] = {}
-        seconds: dict[str, float] = {}
-        for draw in range(args.draws):
-            X, y, X_test, y_test = rows_of(name, draw)
-            shown = shown_at(y, int(0.1 * len(y)), np.random.default_rng(draw))
-            for key, model in contestants(name, kind, args.grid).items():
-                start = time.perf_counter()
-                found.setdefault(key, []).append(wrong(model, X, shown, X_test, y_test))
-                seconds[key] = seconds.get(key, 0.0) + (time.perf_counter() - start) / args.draws
-        supervised, own, helped, margin = PUBLISHED[name, kind]
-        published = {"supervised": supervised, "self-training": own}
-        for key, errors in found.items():
-            aim = published.get(key, helped)
-            row = {"set": name, "model": kind, "method": key, "error %": np.mean(errors), "sd": np.std(errors)}
-            row |= {"published": aim, "seconds": seconds[key]}
-            row["reached"] = None if key in published else "yes" if np.mean(errors) <= helped + margin else "no"
-            out.append(row)
-            print(f"{name} {kind} {key}: {np.mean(errors):.2f} (sd {np.std(errors):.2f}), published {aim}", flush=True)
-    print()
-    show(out)
-    print(
-        "\nCells (gamma, C, bandwidth, rank, eps) are chosen on the test samples, which flatters; the others are not."
-    )
-    write("self_training_" + "_".join(args.sets), out, draws=args.draws)
 
 
 def sets(args: argparse.Namespace) -> None:
@@ -169,12 +94,6 @@ def growth(args: argparse.Namespace) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tasks = options.add_subparsers(required=True)
-    one = tasks.add_parser("tables", help="errors beside the article's")
-    one.set_defaults(task=tables)
-    one.add_argument("--draws", type=int, default=10)
-    one.add_argument("--sets", nargs="+", choices=NUMBERS, default=["gaus50", "text"])
-    one.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    one.add_argument("--grid", action="store_true", help="also a small grid of cells")
     one = tasks.add_parser("sets", help="defaults on other sets, and probabilities")
     one.set_defaults(task=sets)
     one.add_argument("--draws", type=int, default=4)

@@ -1,4 +1,4 @@
-"""The command line: ``semisvm label``, ``demo`` and ``info``.
+"""The command line: ``semisvm label``, ``demo``, ``info`` and ``bench``.
 
 Importing this package is light; ``main`` imports what the commands need, so that a missing extra is one sentence.
 """
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 EXTRA = ("typer", "rich", "pandas", "pyarrow")
-COMMANDS = ("label", "demo", "info")
+COMMANDS = ("label", "demo", "info", "bench")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
@@ -63,7 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return run(argv)
     except TerminationSignal as received:
         name = signal.Signals(received.number).name
-        return _fail(f"stopped by {name}; no incomplete file was left: run the command again.", 128 + received.number)
+        again = "run the command again with --resume" if argv[:1] == ["bench"] else "run the command again"
+        return _fail(f"stopped by {name}; no incomplete file was left: {again}.", 128 + received.number)
     except InputError as error:
         if error.__cause__ is not None and "--debug" in argv:
             traceback.print_exc()

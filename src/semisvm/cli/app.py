@@ -18,6 +18,15 @@ app = typer.Typer(
 )
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print the stages and iterations to stderr.")]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        envvar="SEMISVM_DATA",
+        help="The folder of the data sets; tables without their data are not run.",
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 
 
@@ -91,6 +100,46 @@ def info(debug: Debug = False) -> None:
     from .info import info_report
 
     reporting.print_lines(info_report())
+
+
+bench = typer.Typer(help="Measure printed results of papers again.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+
+@bench.command()
+def papers(
+    table: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A table; may be repeated. By default all of them.")
+    ] = None,
+    data: DataOption = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of results and reports.")] = Path(
+        "bench-results"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="The short form: fewer draws, smaller grids.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the results in the folder.")] = False,
+    draws: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The largest number of draws of a number of a table.")
+    ] = None,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Run tables of papers and compare with what is printed. A stopped run goes on with --resume."""
+    from . import reporting
+    from .benchmarks import PapersRequest, measure_papers
+
+    request = PapersRequest(tuple(table or ()), data, out, quick, resume, draws)
+    with ProgressDisplay(verbose) as display:
+        lines = measure_papers(request, display)
+    reporting.print_lines(lines)
+
+
+@bench.command("list")
+def list_tables(data: DataOption = None, debug: Debug = False) -> None:
+    """List the tables and what can be measured with the data at hand."""
+    from . import reporting
+    from .benchmarks import list_lines
+
+    reporting.print_lines(list_lines(data))
 
 
 def run(argv: list[str]) -> int:

@@ -1,8 +1,10 @@
 """Data, estimators and problems for the tests: the one place where they are made."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from semisvm.balance import Count, Free, Mean
@@ -50,6 +52,7 @@ PATHS = [  # one estimator per code path of the fit pipeline, spaces and multicl
     "ConcaveLPTSVM",
     "S3VM",
 ]
+SOME = ["SVM", "LSSVM", "CCCPTSVM", "MultiSwitchTSVM"]  # of these: by SMO, in closed form, labels searched, on features
 SEMI_SUPERVISED = [name for name, cls in ESTIMATORS.items() if issubclass(cls, SemiSupervisedSVM)]
 N_SEARCHED = {  # unlabeled samples of which an exact or a long search takes tenths of a second
     "MixedIntegerTSVM": 8,
@@ -58,6 +61,15 @@ N_SEARCHED = {  # unlabeled samples of which an exact or a long search takes ten
     "SDPTSVM": 12,
     "BayesianLSSVM": 12,
 }
+
+
+def slow_unless(is_fast, *axes):
+    """Cases of a parametrization, the product of the axes; those of which ``is_fast`` does not hold are marked slow."""
+    marked = []
+    for case in product(*axes):
+        case = tuple(part for axis in case for part in (axis if type(axis) is tuple else (axis,)))
+        marked.append(pytest.param(*case, marks=() if is_fast(*case) else pytest.mark.slow))
+    return marked
 
 
 def random_samples(n, n_features=4, seed=0):

@@ -206,7 +206,11 @@ def big(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "number, stage, method",
-    [(signal.SIGTERM, "fitting", "semi"), (signal.SIGINT, "fitting", "semi"), (signal.SIGTERM, "writing", "cccp")],
+    [
+        (signal.SIGINT, "fitting", "semi"),
+        (signal.SIGTERM, "writing", "cccp"),
+        pytest.param(signal.SIGTERM, "fitting", "semi", marks=pytest.mark.slow),
+    ],
 )
 def test_signal_during_a_run(big, number, stage, method):
     before, folder = big.read_bytes(), big.parent

@@ -18,6 +18,7 @@ from factories import (
     formulation_of,
     keeps_counts,
     make_estimator,
+    slow_unless,
     two_gaussians,
 )
 from semisvm import CCCPTSVM, LSSVM, S3VM, SVM, losses
@@ -46,7 +47,7 @@ def data(name, **options):
 @every_estimator
 def test_objective_is_recomputed_by_problem(name):
     X, y = data(name)
-    fitted = make_estimator(name, random_state=0).fit(X, y)
+    fitted = make_estimator(name, population=4, random_state=0).fit(X, y)
     (problem,), codes = binary_problems(fitted, X, y)
     used = np.ones(len(y), dtype=bool) if name in SEMI_SUPERVISED else y != -1
     if name in ONE_NORM:
@@ -65,7 +66,7 @@ def test_objective_is_recomputed_by_problem(name):
 @every_estimator
 def test_status_does_not_say_more_than_the_certificate(name):
     X, y = data(name)
-    fitted = make_estimator(name, random_state=0).fit(X, y)
+    fitted = make_estimator(name, population=4, random_state=0).fit(X, y)
     assert fitted.converged_
     assert fitted.certificate_.within_tol
 
@@ -74,7 +75,8 @@ def test_status_does_not_say_more_than_the_certificate(name):
 def test_input_is_unchanged_and_the_same_seed_gives_the_same_answer(name):
     X, y = data(name)
     before = X.copy(), y.copy()
-    first, second = (make_estimator(name, random_state=0).fit(X, y).decision_function(X) for _ in range(2))
+    model = make_estimator(name, population=4, random_state=0)
+    first, second = (clone(model).fit(X, y).decision_function(X) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
@@ -92,7 +94,7 @@ def test_the_supervised_model_does_not_see_later_changes_of_fully_labeled_input(
 
 @every_estimator
 def test_order_of_samples_and_names_of_classes_do_not_matter(name):
-    X, y = data(name)
+    X, y = data(name, n=28 if name == "GeneticTSVM" else 80)  # so few that all labelings are trained, and none drawn
     estimator = make_estimator(name, tol=1e-7, random_state=0)
     scores = clone(estimator).fit(X, y).decision_function(X)
     order = np.random.default_rng(0).permutation(len(y))
@@ -105,7 +107,7 @@ def test_order_of_samples_and_names_of_classes_do_not_matter(name):
 @every_estimator
 def test_fitted_estimators_pickle_and_clone(name):
     X, y = data(name)
-    fitted = make_estimator(name).fit(X, y)
+    fitted = make_estimator(name, population=4).fit(X, y)
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
     assert clone(fitted).get_params() == fitted.get_params()
@@ -186,8 +188,9 @@ LABELS = {
 }
 
 
-@every_path
-@pytest.mark.parametrize("case", LABELS)
+@pytest.mark.parametrize(
+    "name, case", slow_unless(lambda name, case: name in ("SVM", "CCCPTSVM") or case == "strings", PATHS, LABELS)
+)
 def test_labels_of_every_kind(name, case):
     X, y = data(name)
     encode, params = LABELS[case]
@@ -210,9 +213,15 @@ CONTAINERS = {
 }
 
 
-@every_path
-@pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize(
+    "name, container, kernel",
+    slow_unless(
+        lambda name, container, kernel: name in ("SVM", "MultiSwitchTSVM") or container == "csr_array",
+        PATHS,
+        CONTAINERS,
+        ["rbf", "linear"],
+    ),
+)
 def test_samples_in_every_container(name, container, kernel):
     X, y = data(name, n=60)
     X = np.where(np.abs(X) < 1.0, 0.0, X)

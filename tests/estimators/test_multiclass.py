@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from factories import PATHS, SEMI_SUPERVISED, blobs, keeps_counts, make_estimator
+from factories import PATHS, SEMI_SUPERVISED, SOME, blobs, keeps_counts, make_estimator, slow_unless
 from semisvm import LSSVM, SVM
 from semisvm.estimators import ESTIMATORS, problems
 from semisvm.estimators._primal import FeaturesTSVM
@@ -27,9 +27,17 @@ SEARCHES = [name for name, cls in ESTIMATORS.items() if issubclass(cls, LSSVMSea
 ON_FEATURES = [name for name, cls in ESTIMATORS.items() if issubclass(cls, FeaturesTSVM)] + ["SparseLSSVM"]
 SEMI_PATHS = [name for name in PATHS if name in SEMI_SUPERVISED]
 
-every_path = pytest.mark.parametrize("name", PATHS)
 every_semi_path = pytest.mark.parametrize("name", SEMI_PATHS)
 both_schemes = pytest.mark.parametrize("scheme", SCHEMES)
+
+
+def is_fast(name, scheme, *_):
+    """One-vs-rest of every code path; the pairs of one-vs-one are made in one place for all of them."""
+    return scheme == "ovr" or name in SOME
+
+
+both_schemes_of_paths = pytest.mark.parametrize("name, scheme", slow_unless(is_fast, PATHS, SCHEMES))
+both_schemes_of_semi_paths = pytest.mark.parametrize("name, scheme", slow_unless(is_fast, SEMI_PATHS, SCHEMES))
 
 
 def three_classes(seed=0):
@@ -98,9 +106,10 @@ def check_fit_is_its_binary_fits(name, scheme, **params):
         np.testing.assert_allclose(fitted.decision_function(new), expected, atol=1e-6)
 
 
-@every_path
-@both_schemes
-@pytest.mark.parametrize("C_unlabeled", [0.2, None])
+@pytest.mark.parametrize(
+    "name, scheme, C_unlabeled",
+    slow_unless(lambda name, scheme, C_unlabeled: C_unlabeled is None or name in SOME, PATHS, SCHEMES, [0.2, None]),
+)
 def test_a_fit_is_its_binary_fits(name, scheme, C_unlabeled):
     check_fit_is_its_binary_fits(name, scheme, C_unlabeled=C_unlabeled)
 
@@ -138,9 +147,7 @@ def test_the_largest_score_is_predicted_and_fills_the_labels(name, scheme, coupl
     np.testing.assert_array_equal(fitted.transduction_[clear], np.where(y == -1, fitted.predict(X), y)[clear])
 
 
-@every_path
-@both_schemes
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("name, scheme, kernel", slow_unless(is_fast, PATHS, SCHEMES, ["rbf", "linear"]))
 def test_shapes_of_attributes(name, scheme, kernel):
     X, y = three_classes()
     fitted = model(name, scheme, kernel=kernel).fit(X, y)
@@ -172,8 +179,14 @@ def test_the_kernel_matrix_is_computed_once_for_all_tasks(name, scheme, monkeypa
     assert sizes == [72 if name in SEMI_SUPERVISED else 24]
 
 
-@every_path
-@pytest.mark.parametrize("scheme, kernel", [("ovr", "rbf"), ("ovo", "rbf"), ("ovr", "linear")])
+@pytest.mark.parametrize(
+    "name, scheme, kernel",
+    slow_unless(
+        lambda name, scheme, kernel: (kernel == "rbf" and is_fast(name, scheme)) or name in ("SVM", "MultiSwitchTSVM"),
+        PATHS,
+        [("ovr", "rbf"), ("ovo", "rbf"), ("ovr", "linear")],
+    ),
+)
 def test_threads_do_not_change_the_answer(name, scheme, kernel):
     X, y = three_classes()
     one, two = (model(name, scheme, kernel=kernel, n_jobs=jobs).fit(X, y) for jobs in (None, 2))
@@ -181,8 +194,7 @@ def test_threads_do_not_change_the_answer(name, scheme, kernel):
     np.testing.assert_array_equal(two.decision_function(X), one.decision_function(X))
 
 
-@every_path
-@both_schemes
+@both_schemes_of_paths
 def test_names_of_classes_and_order_of_samples_do_not_matter(name, scheme):
     X, y = three_classes()
     scores = model(name, scheme).fit(X, y).decision_function(X)
@@ -196,8 +208,7 @@ def test_names_of_classes_and_order_of_samples_do_not_matter(name, scheme):
     np.testing.assert_array_equal(fitted.transduction_[clear], expected[clear])
 
 
-@every_semi_path
-@both_schemes
+@both_schemes_of_semi_paths
 def test_shares_of_three_classes_are_kept(name, scheme, monkeypatch):
     solved = []
     original = problems.BinaryProblems._solve
@@ -253,8 +264,7 @@ def test_unlabeled_samples_are_part_of_the_pairs_of_their_vote_alone(name, force
             assert row[(y == -1) & np.isin(guess, pair)].all()
 
 
-@every_path
-@both_schemes
+@both_schemes_of_paths
 def test_a_class_with_a_single_label(name, scheme):
     X, y = three_classes()
     y[np.flatnonzero(y == 1)[1:]] = -1
@@ -266,8 +276,7 @@ def test_a_class_with_a_single_label(name, scheme):
     np.testing.assert_array_equal(fitted.transduction_[y != -1], y[y != -1])
 
 
-@every_semi_path
-@both_schemes
+@both_schemes_of_semi_paths
 def test_supervised_counterpart_of_three_classes(name, scheme):
     X, y = three_classes()
     fitted, known = model(name, scheme, coupling="pwc3").fit(X, y), y != -1
@@ -286,8 +295,7 @@ def test_supervised_counterpart_of_three_classes(name, scheme):
         np.testing.assert_array_equal(counterpart.support_, np.flatnonzero(known)[expected.support_])
 
 
-@every_path
-@both_schemes
+@both_schemes_of_paths
 def test_integer_weights_are_repeated_samples_and_a_class_of_weight_zero_is_left_out(name, scheme):
     X, y = three_classes()
     times = 1 + np.arange(72) % 3
@@ -324,8 +332,7 @@ def test_least_squares_over_the_memory_limit(name, scheme, monkeypatch):
             model(name, scheme, approximation=None).fit(X, y)
 
 
-@pytest.mark.parametrize("name", [name for name in PATHS if "LS" not in name])
-@both_schemes
+@pytest.mark.parametrize("name, scheme", slow_unless(is_fast, [name for name in PATHS if "LS" not in name], SCHEMES))
 def test_over_the_memory_limit(name, scheme, monkeypatch):
     X, y = three_classes()
     expected = model(name, scheme).fit(X, y).decision_function(X)
@@ -342,8 +349,7 @@ def test_exact_searches_over_the_memory_limit(monkeypatch):
             model(name).fit(X, y)
 
 
-@every_path
-@both_schemes
+@both_schemes_of_paths
 def test_a_precomputed_kernel_is_the_kernel(name, scheme):
     X, y = three_classes()
     params = {"balance": "labeled"}  # an estimate uses a kernel of its own for samples, and the given one for a matrix
@@ -357,9 +363,15 @@ def test_a_precomputed_kernel_is_the_kernel(name, scheme):
     np.testing.assert_array_equal(fitted.predict(K)[clear], fitted.transduction_[clear])
 
 
-@both_schemes
-@pytest.mark.parametrize("name", ["SVM", "CCCPTSVM", "LocalSearchRLSC", "MultiSwitchTSVM", "GradientTSVM"])
-@pytest.mark.parametrize("coupling", ["pwc1", "pwc2"])
+@pytest.mark.parametrize(
+    "name, scheme, coupling",
+    slow_unless(
+        lambda name, scheme, coupling: coupling == "pwc1" or (scheme == "ovo" and name in ("SVM", "CCCPTSVM")),
+        ["SVM", "CCCPTSVM", "LocalSearchRLSC", "MultiSwitchTSVM", "GradientTSVM"],
+        SCHEMES,
+        ["pwc1", "pwc2"],  # one-vs-rest has no coupling
+    ),
+)
 def test_max_time_is_that_of_the_whole_fit(name, scheme, coupling, clock, monkeypatch):
     """All solvers take all the time that they are given; a calibration may take the same once more.
 

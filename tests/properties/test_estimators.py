@@ -118,7 +118,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(("kind", "n_cases"), [("quick", 300), ("searches", 20), ("wrappers", 50)])
+@pytest.mark.parametrize(("kind", "n_cases"), [("quick", 120), ("searches", 20), ("wrappers", 50)])
 def test_random_cases_are_right_or_refused(kind, n_cases):
     repeatable(n_cases)(given(KINDS[kind])(assert_right_or_refused))()
 

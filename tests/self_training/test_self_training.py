@@ -28,11 +28,16 @@ EXPECTED = {
         SelfTraining(),
         SelfTraining(LogisticRegression(max_iter=1000), 0.75, confidence="probability"),
         HelpTraining(),
-        HelpTraining(helper="naive_bayes"),
     ],
     expected_failed_checks=lambda _: EXPECTED,
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([HelpTraining(helper="naive_bayes")], expected_failed_checks=lambda _: EXPECTED)
+def test_scikit_learn_checks_of_another_helper(estimator, check):
     check(estimator)
 
 

@@ -79,6 +79,7 @@ def test_one_choice_for_all_draws():
     drawn = [Result("toy", "r", "c", i, min(e), 1.0, 1.0, i, axes=axes, errors=e) for i, e in enumerate(errors)]
     assert one_choice(drawn) == 5.0
     assert one_choice(results(ERRORS)) is None
+    assert one_choice(drawn[:1]) is None
     assert one_choice([drawn[0], *results([1.0])]) is None
 
 

@@ -46,9 +46,17 @@ def test_markdown(measurement):
     assert absent == f"| second | absent | 5.00 |  |  |  |  | {reason} |  |"
     assert "toy: 1 of 1 compared cells matched or better (100 %): 1 matched, 2 not run." in lines
     assert "toy, cells that differ from the paper: 0 of 1 compared cells matched or better (0 %): 1 worse." in lines
-    assert "- drawn <by us> (first, stand-in)." in lines
+    assert "- Drawn <by us> (first, stand-in)." in lines
     assert f"numpy {measurement.records.headers[0]['numpy']}" in page
     assert lines[-1].endswith("; semisvm bench papers")
+
+
+def test_the_short_form_says_so(tmp_path):
+    short = SETUP._replace(quick=True)
+    records = run_protocol(TOY, short, tmp_path / "r.jsonl")
+    assert "- Short form: smaller grids and few draws" in markdown(
+        Measurement(TOY, compare(TOY, records, short), records)
+    )
 
 
 def test_html_is_one_file_with_colored_verdicts(measurement):
@@ -57,7 +65,7 @@ def test_html_is_one_file_with_colored_verdicts(measurement):
     assert ("matched", "matched") in cells
     assert ("worse", "worse") in cells
     assert ("6.00 ± 1.63", "number") in cells
-    assert "drawn &lt;by us&gt;" in page
+    assert "Drawn &lt;by us&gt;" in page
     assert "td.worse { background: #f6d2d2" in page
     assert "<script" not in page
     assert "<link" not in page

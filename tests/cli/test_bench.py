@@ -38,6 +38,15 @@ def test_a_table_is_run_and_resumed(run, tmp_path):
     assert "2 of 100" in (folder / "shim-4.1.md").read_text()
 
 
+def test_the_report_has_tables_of_earlier_runs_as_they_were_measured(run, tmp_path):
+    assert_success(run(*SHIM, 1, "--out", "results"))
+    (tmp_path / "data").mkdir()
+    assert_success(run("bench", "papers", "--table", "collobert-1.3", "--data", "data", "--out", "results"))
+    page = (tmp_path / "results" / "report.html").read_text()
+    assert page.index('id="collobert-1.3"') < page.index('id="shim-4.1"')
+    assert page.count("Short form") == 1
+
+
 def test_tables_without_data_are_not_run(run, tmp_path):
     (tmp_path / "data").mkdir()
     out = assert_success(run("bench", "papers", "--table", "collobert-1.3", "--data", "data", "--out", "results"))

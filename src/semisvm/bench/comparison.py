@@ -101,7 +101,7 @@ def compare_cell(cell: Cell, results: Sequence[Result], obstacle: str = "") -> C
 def one_choice(results: Sequence[Result]) -> float | None:
     """The smallest mean error of one choice of the parameters for all draws."""
     first = results[0]
-    if not first.errors or any(result.axes != first.axes for result in results):
+    if len(results) == 1 or not first.errors or any(result.axes != first.axes for result in results):
         return None
     return float(np.mean([result.errors for result in results], axis=0).min())
 

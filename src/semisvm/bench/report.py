@@ -17,6 +17,7 @@ RULE = (
     "standard errors, the root of ours squared plus theirs squared. Theirs is from the printed deviation and number of "
     "draws or, where none is printed, binomial from the number of test samples."
 )
+SHORT_FORM = "Short form: smaller grids and few draws; the verdicts say little"
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: 14px; }
@@ -81,7 +82,9 @@ def note_lines(measurement: Measurement) -> list[str]:
     for cell in measurement.protocol.cells:
         if cell.differs:
             differing.setdefault(cell.differs, []).append(f"{cell.row}, {cell.column}")
-    lines = [f"{text} ({'; '.join(cells)})" for text, cells in differing.items()]
+    lines = [f"{text[0].upper()}{text[1:]} ({'; '.join(cells)})" for text, cells in differing.items()]
+    if any(header["quick"] for header in measurement.records.headers):
+        lines.insert(0, SHORT_FORM)
     if any(one.one_choice is not None for one in measurement.comparisons):
         lines.append('"One choice" is the best single choice of the parameters for all draws, which flatters less')
     return [*measurement.protocol.notes, *lines]
@@ -94,7 +97,7 @@ def environment_lines(headers: Sequence[dict[str, Any]]) -> list[str]:
         versions = ", ".join(f"{key} {header[key]}" for key in ("python", "numpy", "scipy", "scikit-learn", "numba"))
         source = f"semisvm {header['semisvm']}" + (f", commit {header['commit']}" if header["commit"] else "")
         short = ", short form" if header["quick"] else ""
-        where = f"{header['processor']}, {header['cores']} cores, {header['system']}"
+        where = f"{header['processor']}, cores: {header['cores']}, {header['system']}"
         lines.append(f"{source}{short}; {versions}; {where}; {header['command']}")
     return list(dict.fromkeys(lines))
 

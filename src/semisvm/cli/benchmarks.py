@@ -90,7 +90,8 @@ def write_reports(out: Path, setup: Setup) -> list[Measurement]:
     for protocol in PROTOCOLS.values():
         records = read_records(out / f"{protocol.name}.jsonl")
         if records.headers:
-            done.append(Measurement(protocol, compare(protocol, records, setup), records))
+            as_measured = setup._replace(quick=records.headers[-1]["quick"])
+            done.append(Measurement(protocol, compare(protocol, records, as_measured), records))
             (out / f"{protocol.name}.md").write_text(markdown(done[-1]), encoding="utf-8")
     (out / "report.html").write_text(html(done), encoding="utf-8")
     return done

@@ -1,6 +1,7 @@
 """A clock for the tests, and compiled loops in a folder named by the hash of all sources and numba's version.
 
-numba does not see that a callee changed, and versions of it overwrite what others have compiled.
+numba does not see that a callee changed, and versions of it overwrite what others have compiled. Workers of
+pytest-xdist have the cores between them: threads of BLAS, which wait by spinning, would take a quarter of their time.
 """
 
 import hashlib
@@ -17,6 +18,11 @@ CONTENTS = [version("numba").encode(), *(path.read_bytes() for path in SOURCES)]
 DIGEST = hashlib.sha256(b"".join(CONTENTS)).hexdigest()[:16]
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(pathlib.Path(tempfile.gettempdir()) / f"semisvm-numba-{DIGEST}"))
+
+
+def pytest_configure(config):
+    if getattr(config.option, "numprocesses", None):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of the workers, which are not started yet
 
 
 class Clock:

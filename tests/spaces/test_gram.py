@@ -29,6 +29,16 @@ def random_coefficients(share=0.67):
     return rng.standard_normal(N) * (rng.random(N) < share)
 
 
+def test_a_given_matrix_has_its_rows_in_memory_one_after_the_other():
+    K = kernel_matrix(RBF, random_samples(N))
+    columns, rows = np.asfortranarray(K), np.ascontiguousarray(K)
+    for given in (rows, columns, np.repeat(K, 2, axis=1)[:, ::2]):
+        space = Gram(Kernel("precomputed"), given)
+        assert space.compute().flags.c_contiguous
+        np.testing.assert_array_equal(space.compute(), K)
+        assert np.shares_memory(space.compute(), given) == (given is rows or given is columns)  # K is symmetric
+
+
 @every_kernel
 @pytest.mark.parametrize("computed", [True, False])
 def test_gram_does_the_algebra_of_its_matrix(kernel, computed, small_tiles):

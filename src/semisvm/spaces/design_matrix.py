@@ -167,7 +167,7 @@ class DesignMatrix:
     def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """X'(H o (X V + shift)), and H o (X V + shift) summed over the samples; ``shift`` has a number per column."""
         columns, curvature = _columns(V), _columns(H)
-        shifts = np.ascontiguousarray(np.broadcast_to(shift, columns.shape[1]), dtype=np.float64)
+        shifts = np.full(columns.shape[1], shift, dtype=np.float64)  # never a read-only view, another type for numba
 
         def add(part: slice, out: np.ndarray) -> None:
             if self.sparse:

@@ -45,7 +45,7 @@ class Gram(Memo):
         self.dtype = gram_dtype(kernel, X, float64) if values is None else values.dtype
         self.X = X
         self.center: np.ndarray | None = None
-        self._K: np.ndarray | None = X if self.precomputed else values
+        self._K: np.ndarray | None = _in_rows(X) if self.precomputed else values
         self._computing = threading.Lock()
         self._of_thread = threading.local()  # its ``cache``: rows that no other thread replaces
         self._indefinite: dict[bool, bool] = {}
@@ -241,6 +241,11 @@ def is_definite(K: np.ndarray, sum_zero: bool = False) -> bool:
         except np.linalg.LinAlgError:
             return False
     return True
+
+
+def _in_rows(K: np.ndarray) -> np.ndarray:
+    """A symmetric matrix with its rows in memory one after the other, the one layout that loops are compiled for."""
+    return np.ascontiguousarray(K.T if K.flags.f_contiguous else K)
 
 
 def gram_dtype(kernel: Kernel, X: Any, float64: bool = False) -> np.dtype:

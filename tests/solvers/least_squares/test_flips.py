@@ -110,5 +110,5 @@ def test_enumeration_finds_the_best_of_all_labels(band):
 
 def test_enumeration_keeps_the_start_where_no_labels_are_better():
     y = random_labels(5)
-    found = flips.enumerate_labels(np.eye(5), y.copy(), y.copy(), np.ones(5), (y > 0).sum(), -np.inf, np.inf)
+    found = flips.enumerate_labels(np.eye(5), y.copy(), y.copy(), np.ones(5), float((y > 0).sum()), -np.inf, np.inf)
     np.testing.assert_array_equal(found, y)

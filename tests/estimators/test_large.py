@@ -24,7 +24,7 @@ def noisy(n, seed=0):
 def test_svm_reaches_the_objective_of_svc(memory, monkeypatch):
     monkeypatch.setenv("SEMISVM_MEMORY", memory)
     X, y = noisy(12_000)
-    ours = SVM(gamma=0.02, unlabeled=None).fit(X, y)
+    ours = SVM(1.0, gamma=0.02, unlabeled=None).fit(X, y)
     peer = SVC(gamma=0.02, cache_size=2000).fit(X, y)
     monkeypatch.setenv("SEMISVM_MEMORY", "4e9")
     problem = Problem(Gram(Kernel("rbf", 0.02), X), y, np.ones(len(y)), Hinge())
@@ -40,7 +40,7 @@ def test_cccp_is_stationary_and_balanced(memory, monkeypatch):
     monkeypatch.setenv("SEMISVM_MEMORY", memory)
     X, y = make_two_gaussians(9000, random_state=0)
     partly = hide_labels(y, 50, random_state=0)
-    model = CCCPTSVM(1.0, gamma=0.02).fit(X, partly)
+    model = CCCPTSVM(1.0, gamma=0.02, balance="labeled").fit(X, partly)
     assert model.certificate_.value < 2e-3
     assert (np.diff(model.objective_path_) <= 1e-9 * model.objective_).all()
     assert abs(model.decision_function(X[partly == -1]).mean()) < 1e-5
@@ -50,7 +50,8 @@ def test_cccp_is_stationary_and_balanced(memory, monkeypatch):
 def test_the_subset_start_ends_where_the_svm_start_does():
     X, y = noisy(9000)
     ends = [
-        RampSVM(s=0.0, init=init, gamma=0.02, unlabeled=None, random_state=0).fit(X, y) for init in ("svm", "subset")
+        RampSVM(1.0, s=0.0, init=init, gamma=0.02, unlabeled=None, random_state=0).fit(X, y)
+        for init in ("svm", "subset")
     ]
     assert ends[1].objective_ == pytest.approx(ends[0].objective_, rel=0.02)
     margin = y * ends[1].decision_function(X)

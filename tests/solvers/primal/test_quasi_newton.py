@@ -174,3 +174,16 @@ def test_ctrl_c_in_the_thread_that_waits_leaves_zeros_where_nothing_has_begun(so
         assert solution.status == "interrupted"
         assert not solution.coef.any()
         assert np.isfinite(solution.objective)
+
+
+def test_a_change_of_the_gradient_that_is_too_small_to_be_squared():
+    """step'change = 1e-200 is a positive number, change'change = 1e-400 is not; the preconditioner is the identity."""
+    steps, changes = np.ones((2, quasi_newton.MEMORY, 1))
+    changes[0] = 1e-200
+    products, gradient = np.full(quasi_newton.MEMORY, 1e-200), np.array([3e-200])
+    state = quasi_newton.State(
+        np.zeros(1), np.zeros(1), gradient, steps, changes, products, np.array([1, 0], dtype=np.int64)
+    )
+    direction = np.empty(1)
+    quasi_newton._descent_direction(state, np.ones(1), np.empty((0, 1)), direction)
+    assert direction[0] == pytest.approx(-3.0)  # minus the gradient divided by the curvature along the step

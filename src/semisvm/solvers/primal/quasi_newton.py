@@ -88,7 +88,8 @@ def _descent_direction(state, root, V, out):
     if n_pairs:
         last = (n_pairs - 1) % MEMORY
         precondition(root, V, state.changes[last], q)
-        scale = -state.products[last] / dot(state.changes[last], q)
+        size = dot(state.changes[last], q)
+        scale = -state.products[last] / size if size > 0.0 else -1.0  # the change may be too small to be squared
     for j in range(len(out)):
         out[j] *= scale
     for k in range(first, n_pairs):

@@ -187,3 +187,20 @@ def test_a_change_of_the_gradient_that_is_too_small_to_be_squared():
     direction = np.empty(1)
     quasi_newton._descent_direction(state, np.ones(1), np.empty((0, 1)), direction)
     assert direction[0] == pytest.approx(-3.0)  # minus the gradient divided by the curvature along the step
+
+
+def test_a_pair_without_curvature_replaces_no_other():
+    n_pairs = quasi_newton.MEMORY
+    steps, changes = np.arange(1.0, 1.0 + 2 * n_pairs).reshape(2, n_pairs, 1)
+    products = (steps * changes)[:, 0]
+    state = quasi_newton.State(
+        np.zeros(1), np.zeros(1), np.zeros(1), steps.copy(), changes.copy(), products.copy(), np.array([n_pairs, 0])
+    )
+    for new_gradient in (0.0, -1.0):  # no change, and one against the step
+        quasi_newton._remember(state, np.ones(1), np.array([new_gradient]))
+        assert state.gradient[0] == new_gradient
+    assert state.counts[0] == n_pairs
+    for kept, before in ((state.steps, steps), (state.changes, changes), (state.products, products)):
+        np.testing.assert_array_equal(kept, before)
+    quasi_newton._remember(state, np.ones(1), np.array([4.0]))
+    assert (state.counts[0], state.steps[0, 0], state.changes[0, 0], state.products[0]) == (n_pairs + 1, 1.0, 5.0, 5.0)

@@ -197,16 +197,23 @@ def lbfgs(affine, objective, root, V, state, goal, scale, max_steps):
 
 @jit()
 def _remember(state, step, new_gradient):
-    """Move to a new gradient and keep the pair, if the curvature along it is positive."""
+    """Move to a new gradient, and keep the pair in place of the oldest one if the curvature along it is positive.
+
+    ``new_gradient`` holds the change afterwards.
+    """
+    for j in range(len(step)):
+        change = new_gradient[j] - state.gradient[j]
+        state.gradient[j] = new_gradient[j]
+        new_gradient[j] = change
+    product = dot(step, new_gradient)
+    if not product > 1e-14 * np.sqrt(dot(step, step) * dot(new_gradient, new_gradient)):
+        return
     at = state.counts[0] % MEMORY
-    change = state.changes[at]
+    state.products[at] = product
     for j in range(len(step)):
         state.steps[at, j] = step[j]
-        change[j] = new_gradient[j] - state.gradient[j]
-        state.gradient[j] = new_gradient[j]
-    state.products[at] = dot(step, change)
-    if state.products[at] > 1e-14 * np.sqrt(dot(step, step) * dot(change, change)):
-        state.counts[0] += 1
+        state.changes[at, j] = new_gradient[j]
+    state.counts[0] += 1
 
 
 @jit()

@@ -1,6 +1,7 @@
 """Tasks in threads, and the number of BLAS threads around them."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sklearn
@@ -22,6 +23,27 @@ def test_threads_that_overlap_leave_the_number_of_blas_threads_as_it_was():
         assert set(blas_threads()) == {1}
         single_blas_thread.__exit__()
         assert set(blas_threads()) == {2}
+
+
+def test_any_thread_sets_and_removes_the_limit_of_blas():
+    def in_thread(task):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(task).result()
+
+    enter, leave = single_blas_thread.__enter__, single_blas_thread.__exit__
+    with threadpool_limits(2, user_api="blas"):
+        for _ in range(2):  # whoever was the last to set it
+            in_thread(enter)
+            assert set(blas_threads()) == {1}
+            enter()
+            in_thread(leave)
+            assert set(blas_threads()) == {1}
+            leave()
+            assert set(blas_threads()) == {2}
+    with threadpool_limits(1, user_api="blas"):
+        in_thread(enter)
+        in_thread(leave)
+        assert set(blas_threads()) == {1}
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

@@ -25,7 +25,8 @@ class _BlasThreads:
     """Holds BLAS at the smallest of the limits that are set now.
 
     Binary problems are solved in threads that set and remove their limits in any order, and the number of BLAS threads
-    belongs to the whole process: it is what it was when no limit is left.
+    belongs to the whole process: it is what it was when no limit is left. threadpoolctl (3.8) lets one thread at a time
+    set it and ignores the others without a word; here they agree on it, so the one that changes it takes its turn.
     """
 
     def __init__(self) -> None:
@@ -44,7 +45,7 @@ class _BlasThreads:
         limiter = self._limiter
         self._forget()
         if limiter is not None:
-            limiter.restore_original_limits()
+            self._restore(limiter)
 
     def add(self, limit: int) -> None:
         with self._lock:
@@ -62,12 +63,23 @@ class _BlasThreads:
         if limit == self._current:
             return
         if self._limiter is not None:
-            self._limiter.restore_original_limits()
+            self._restore(self._limiter)
         self._current, self._limiter = limit, None
         if limit is not None:
             self._controller = self._controller or ThreadpoolController().select(user_api="blas")
+            self._end_turn()
             allowed = [library.num_threads for library in self._controller.lib_controllers]
             self._limiter = self._controller.limit(limits=min([limit, *allowed]), user_api="blas")
+
+    def _restore(self, limiter: Any) -> None:
+        self._end_turn()
+        limiter.restore_original_limits()
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        for library in self._controller.lib_controllers if self._controller else ():
+            if hasattr(library, "clear_controlling_thread"):  # OpenBLAS, from threadpoolctl 3.8 on
+                library.clear_controlling_thread(force=True)
 
 
 _blas_threads = _BlasThreads()

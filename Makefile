@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 VERSIONS ?= lowest newest
 
+# pip compiles no module, the first import does; where that is forbidden, every process would compile all again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test slow doctest types lint format package versions mutation coverage clean
 
 demo: $(READY)

@@ -91,7 +91,8 @@ def test_path_is_that_of_the_batch_engine_on_the_same_numbers(solver, intercept,
         assert dense.status == other.status == "converged"
 
 
-@pytest.mark.parametrize("solver", [GradientPath, pytest.param(Continuation, marks=pytest.mark.slow)])
+@pytest.mark.slow  # compiles the loops for every kind of array
+@pytest.mark.parametrize("solver", [GradientPath, Continuation])
 def test_order_of_the_numbers_in_memory_and_their_precision_change_nothing(solver):
     problem = make_problem(solver, balance=Mean(0.2))
     X = dense_samples(problem).astype(np.float32)

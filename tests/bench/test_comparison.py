@@ -1,6 +1,7 @@
 """Verdicts against arithmetic by hand."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,9 +9,21 @@ import pytest
 from toy import ERRORS, KNOWN, TOY, BrokenLSSVM, fitted_error, known_error, protocol, raising
 
 from semisvm import LSSVM
-from semisvm.bench import Cell, DataFolder, Printed, Records, Result, Setup, compare, compare_cell, run_task, tally
+from semisvm.bench import (
+    Cell,
+    DataFolder,
+    Printed,
+    Protocol,
+    Records,
+    Result,
+    Setup,
+    compare,
+    compare_cell,
+    run_task,
+    tally,
+)
 from semisvm.bench.comparison import count_sentence, one_choice
-from semisvm.bench.protocol import binomial_error
+from semisvm.bench.protocol import SELECTIONS, binomial_error
 
 SETUP = Setup(DataFolder())
 OURS = math.sqrt(8 / 3) / 2  # standard error of ERRORS
@@ -117,3 +130,12 @@ def test_a_solver_that_raises_fails_and_does_not_count_as_reached():
     assert comparisons[0].verdict == "failed"
     assert comparisons[0].why == "RuntimeError: the solver broke"
     assert count_sentence(tally(comparisons).as_printed).startswith("0 of 1 compared cells")
+
+
+def test_a_protocol_is_a_figure_or_a_table():
+    cell = Cell("10", "SVM", None, None, why_not="no data", x=10.0)
+    known = {"title": "", "reference": "", "url": "", "selection": SELECTIONS[0], "draws": 1}
+    assert Protocol("figure", cells=(cell,), x_label="labels", **known).cells == (cell,)
+    for cells, label in [((cell,), ""), ((cell, replace(cell, row="20", x=None)), "labels")]:
+        with pytest.raises(ValueError, match="a figure, with x_label and an x for every cell, or a table with neither"):
+            Protocol("figure", cells=cells, x_label=label, **known)

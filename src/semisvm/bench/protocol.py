@@ -15,6 +15,7 @@ import numpy as np
 from .data import DataFolder
 
 FIXED, TEST_TUNED, REALISTIC = "fixed parameters", "chosen on the test samples", "realistic"
+PERCENT = "error in percent"
 SELECTIONS = (FIXED, TEST_TUNED, REALISTIC)
 
 
@@ -25,12 +26,12 @@ def binomial_error(percent: float, n_samples: int) -> float:
 
 @dataclass(frozen=True)
 class Printed:
-    """A number of a paper: an error in percent.
+    """A number of a paper.
 
     Parameters
     ----------
     mean : float
-        The printed number.
+        The printed number: an error in percent, or what ``Protocol.measures`` names.
     deviation : float or None
         The printed standard deviation over draws.
     draws : int
@@ -68,7 +69,7 @@ class Measured(NamedTuple):
     Parameters
     ----------
     value : float
-        Error in percent.
+        Error in percent, or what ``Protocol.measures`` names.
     objective : float or None
         The objective of the model, where there is one model.
     chosen : dict
@@ -118,6 +119,8 @@ class Cell:
         Why the cell is not measured.
     in_quick : bool
         Whether the short form of the protocol has the cell.
+    x : float or None
+        Where the cell of a curve stands on the horizontal axis; the cells of a column are a curve.
     """
 
     row: str
@@ -129,6 +132,7 @@ class Cell:
     differs: str = ""
     why_not: str = ""
     in_quick: bool = True
+    x: float | None = None
 
     def __post_init__(self) -> None:
         if (self.measure is None) != bool(self.why_not):
@@ -180,6 +184,10 @@ class Protocol:
         Number of draws of a cell, and in the short form.
     notes : tuple of str
         What a reader of the report has to know, such as readings of an unclear text.
+    measures : str
+        What the numbers are; smaller ones are better.
+    x_label : str
+        What the horizontal axis of a figure is; empty for a table.
     """
 
     name: str
@@ -191,8 +199,12 @@ class Protocol:
     draws: int
     quick_draws: int = 1
     notes: tuple[str, ...] = field(default=())
+    measures: str = PERCENT
+    x_label: str = ""
 
     def __post_init__(self) -> None:
+        if any((cell.x is None) == bool(self.x_label) for cell in self.cells):
+            raise ValueError(f"{self.name} is a figure, with x_label and an x for every cell, or a table with neither.")
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection={self.selection!r} of {self.name} is none of {SELECTIONS}.")
         if len({cell.key for cell in self.cells}) < len(self.cells):

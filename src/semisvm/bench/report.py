@@ -13,7 +13,7 @@ from .records import Records
 HEAD = ("row", "column", "printed", "ours", "draws", "difference", "margin", "verdict", "seconds a draw")
 COLORS = {BETTER: "better", MATCHED: "matched", WORSE: "worse", FAILED: "worse"}
 RULE = (
-    "Errors in percent, mean ± standard deviation. A cell is matched if ours differs by no more than the margin: two "
+    "Mean ± standard deviation over draws. A cell is matched if ours differs by no more than the margin: two "
     "standard errors, the root of ours squared plus theirs squared. Theirs is from the printed deviation and number of "
     "draws or, where none is printed, binomial from the number of test samples."
 )
@@ -107,7 +107,7 @@ def markdown(measurement: Measurement) -> str:
     protocol = measurement.protocol
     rows = [list(HEAD), ["---"] * len(HEAD), *table_rows(measurement.comparisons)]
     lines = [f"# {protocol.title}", "", protocol.reference + (f" <{protocol.url}>" if protocol.url else ""), ""]
-    lines += [f"Selection: {protocol.selection}. {RULE}", ""]
+    lines += [f"Selection: {protocol.selection}. Numbers: {protocol.measures}. {RULE}", ""]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     lines += ["", *count_lines(tally(measurement.comparisons), protocol.name)]
     if notes := note_lines(measurement):
@@ -148,7 +148,7 @@ def _section(measurement: Measurement) -> str:
     parts = [
         f'<h2 id="{escape(protocol.name)}">{escape(protocol.title)}</h2>',
         f"<p>{escape(protocol.reference)}{link}</p>",
-        f"<p>Selection: {escape(protocol.selection)}.</p>",
+        f"<p>Selection: {escape(protocol.selection)}. Numbers: {escape(protocol.measures)}.</p>",
         f"<table><thead><tr>{head}</tr></thead><tbody>\n" + "\n".join(body) + "\n</tbody></table>",
         "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>",
         *(f'<p class="small">{escape(line)}</p>' for line in environment_lines(measurement.records.headers)),

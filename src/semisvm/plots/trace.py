@@ -172,6 +172,8 @@ class TraceDisplay:
             self.ax_.set_yscale("log")
             self.ax_.set_ylim(bottom=floor)
             self.ax_.set_ylabel("objective minus the best (0 at the lower end)")
+        if not timed:
+            self.ax_.locator_params(axis="x", integer=True)
         if timed and min(times[0] for times in self.seconds.values()) > 0:
             self.ax_.set_xscale("log")
         remove_frame(self.ax_)
@@ -191,8 +193,9 @@ def timed_trace(solver: Any, problem: Any, random_state: int | None = 0) -> tupl
     begin = time.perf_counter()
 
     def log(row: Mapping[str, Any]) -> None:
-        seconds.append(time.perf_counter() - begin)
-        objectives.append(float(row["objective"]))
+        if "objective" in row:
+            seconds.append(time.perf_counter() - begin)
+            objectives.append(float(row["objective"]))
 
     solution = solver.solve(problem, callback=log, rng=random_state)
     return np.array([*seconds, time.perf_counter() - begin]), np.array([*objectives, solution.objective])

@@ -119,6 +119,7 @@ def test_data_frames_text_labels_and_other_classifiers():
         ({"n_draws": 0}, "n_draws=0 is not allowed"),
         ({"spread": "range"}, "spread='range' is not allowed"),
         ({"X_test": X}, "y_test is missing"),
+        ({"random_state": np.random.default_rng()}, "random_state=.* is not allowed"),
         ({"y": 2 * Y - 3}, "y has the class -1, which marks hidden labels"),
     ],
 )

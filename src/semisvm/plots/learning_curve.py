@@ -103,8 +103,7 @@ class LearningCurveDisplay:
     ) -> LearningCurveDisplay:
         """Hide labels, fit all estimators to what is left, and draw their errors.
 
-        Draw number d keeps the labels of ``hide_labels(y, n, random_state + d)``: those of a small n are among those
-        of a larger one, and all estimators see the same.
+        Draw number d keeps the labels of ``hide_labels(y, n, random_state + d)``, the same for all estimators.
 
         Parameters
         ----------
@@ -147,7 +146,9 @@ class LearningCurveDisplay:
                 f"y has the class {unlabeled!r}, which marks hidden labels; pass labels of all samples, and unlabeled= "
                 "another marker here and to the estimators."
             )
-        seed = int(np.random.default_rng().integers(2**31)) if random_state is None else random_state
+        seed = int(np.random.default_rng().integers(2**31))
+        if random_state is not None:
+            seed = check_integer("random_state", random_state, 0)
         errors = {name: np.zeros((len(sizes), n_draws)) for name in named}
         counterparts: dict[str, np.ndarray] = {}
         for i, size in enumerate(sizes):

@@ -6,14 +6,14 @@ import numpydoc.docscrape
 import pytest
 
 import semisvm
-from semisvm import datasets, model_selection
+from semisvm import datasets, model_selection, plots
 from semisvm.estimators import ESTIMATORS
 from semisvm.self_training import WRAPPERS
 from semisvm.solvers import SOLVERS
 
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
-    for module in (semisvm, datasets, model_selection)
+    for module in (semisvm, datasets, model_selection, plots)
     for name in module.__all__
 }
 SOLVER_CLASSES = {f"semisvm.solvers.{cls.__name__}": cls for cls in SOLVERS.values()}

@@ -11,8 +11,21 @@ import semisvm.bench.tables
 from semisvm import LSSVM
 from semisvm.bench import PROTOCOLS, DataFolder, Setup, run_task
 from semisvm.bench.data import show_labels
-from semisvm.bench.tables import adankon_s2ls, collobert_1_3, gieseke_1, gieseke_1_realistic, help_training, shim_4_1
-from semisvm.datasets import make_gaus50, make_two_gaussians
+from semisvm.bench.tables import (
+    adankon_s2ls,
+    collobert_1_3,
+    gieseke_1,
+    gieseke_1_realistic,
+    help_training,
+    methods_accuracy_time,
+    shim_4_1,
+    solvers_objective_time,
+)
+from semisvm.datasets import hide_labels, make_gaus50, make_two_gaussians
+from semisvm.ensemble import ENSEMBLES
+from semisvm.estimators import ESTIMATORS
+from semisvm.self_training import WRAPPERS
+from semisvm.solvers import SOLVERS, refusal
 
 SHORT = Setup(DataFolder(), quick=True)
 
@@ -143,3 +156,42 @@ def test_left_out_residuals_are_those_of_models_without_the_sample():
         model = LSSVM(3.0, gamma=0.5).fit(X[rest], y[rest])
         residuals.append(signs[i] - model.decision_function(X[[i]])[0])
     assert shim_4_1.left_out(K, signs, np.full(12, 3.0), labeled) == pytest.approx(np.mean(np.square(residuals)))
+
+
+# ------------------------------------------------------------------ tables of our own
+
+
+def test_all_methods_are_measured_and_timed_without_their_compilation():
+    rows = {cell.row for cell in methods_accuracy_time.PROTOCOL.cells}
+    assert rows == {*ESTIMATORS, *WRAPPERS, *ENSEMBLES} - {"S3VM"}
+    assert methods_accuracy_time.family("LSSVM") == methods_accuracy_time.family("RampSVM") == "supervised"
+    assert methods_accuracy_time.family("DCLSSVM") == "least squares"
+    assert methods_accuracy_time.family("CCCPTSVM") == "hinge losses"
+    X, y = make_gaus50(1200, 3)
+    shown = hide_labels(y[:200], 20, 3)
+    expected = 100 * np.mean(LSSVM().fit(X[:200], shown).predict(X[200:]) != y[200:])
+    found = methods_accuracy_time.measure("LSSVM", SHORT, 3)
+    assert found.value == pytest.approx(expected)
+    assert found.seconds > 0
+    task = next(task for task in methods_accuracy_time.PROTOCOL.tasks(SHORT) if task.cell.row == "LSSVM")
+    assert run_task(methods_accuracy_time.PROTOCOL, SHORT, task).seconds < 1.0
+
+
+@pytest.mark.parametrize("row", solvers_objective_time.ROWS)
+def test_solvers_of_a_problem_report_its_objective(row):
+    problem = solvers_objective_time.problem(row, 24, 12, 0)
+    names = [cell.column for cell in solvers_objective_time.PROTOCOL.cells if cell.row == row]
+    assert len(names) >= 4
+    assert all(refusal(SOLVERS[name](), problem) is None for name in names)
+
+
+def test_a_trace_ends_at_the_objective_of_the_solution():
+    row = "squared loss, half of the labels positive"
+    found = solvers_objective_time.measure(row, "difference_convex", SHORT, 1)
+    problem = solvers_objective_time.problem(row, 300, 20, 1)
+    solution = SOLVERS["difference_convex"]().solve(problem)
+    assert found.value == found.trace["objective"][-1] == pytest.approx(solution.objective)
+    assert found.trace["objective"][:-1] == pytest.approx([row["objective"] for row in solution.trace])
+    assert sorted(found.trace["seconds"]) == found.trace["seconds"]
+    cost = problem.cost
+    assert cost[problem.is_labeled].sum() == pytest.approx(cost[~problem.is_labeled].sum())

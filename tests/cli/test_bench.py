@@ -28,7 +28,9 @@ def test_a_table_is_run_and_resumed(run, tmp_path):
     out = assert_success(run(*SHIM, 1, "--out", "deep/results"))
     assert re.search(r"Realistic: \d of 2 compared cells matched or better", out)
     folder = tmp_path / "deep" / "results"
-    assert file_names(folder) == ["report.html", "shim-4.1.jsonl", "shim-4.1.md"]
+    assert file_names(folder) == ["report.html", "shim-4.1.jsonl", "shim-4.1.md", "shim-4.1.svg"]
+    assert "](shim-4.1.svg)" in (folder / "shim-4.1.md").read_text()
+    assert "<svg " in (folder / "report.html").read_text()
     assert len(read_records(folder / "shim-4.1.jsonl").results) == 4
     assert_refused(run(*SHIM, 2, "--out", "deep/results"), "holds results of shim-4.1; pass --resume")
     assert_success(run(*SHIM, 2, "--out", "deep/results", "--resume"))

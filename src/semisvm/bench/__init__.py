@@ -2,14 +2,17 @@
 
 A table is a file in ``tables/`` that makes a ``Protocol`` of cells, and a line in ``tables.PROTOCOLS``.
 ``run_protocol`` runs its tasks and keeps every result on the disk, ``compare`` puts a verdict on every cell,
-``markdown`` and ``html`` write the report. ``import semisvm`` does not import this package.
+``draw_pictures`` draws them, ``markdown`` and ``html`` write the report. ``import semisvm`` does not import this
+package.
 """
 
 from .comparison import Comparison, Tally, compare, compare_cell, tally
 from .data import DataFolder
+from .html_report import html
+from .pictures import draw_pictures
 from .protocol import FIXED, REALISTIC, TEST_TUNED, Cell, Measured, Printed, Protocol, Setup, Task
 from .records import DamagedResults, Records, Result, read_records
-from .report import Measurement, html, markdown, totals
+from .report import Measurement, markdown, totals
 from .runner import Progress, ResultsExist, run_protocol, run_task
 from .tables import PROTOCOLS
 
@@ -35,6 +38,7 @@ __all__ = [
     "Task",
     "compare",
     "compare_cell",
+    "draw_pictures",
     "html",
     "markdown",
     "read_records",

@@ -17,6 +17,7 @@ from .data import DataFolder
 FIXED, TEST_TUNED, REALISTIC = "fixed parameters", "chosen on the test samples", "realistic"
 PERCENT = "error in percent"
 SELECTIONS = (FIXED, TEST_TUNED, REALISTIC)
+PICTURES = ("numbers", "time", "trace")
 
 
 def binomial_error(percent: float, n_samples: int) -> float:
@@ -78,6 +79,10 @@ class Measured(NamedTuple):
         Values of every parameter that was chosen from a grid, by name.
     errors : tuple of float
         Errors in percent of all cells of the grid, the last axis first.
+    seconds : float or None
+        What the task took, where not all of it counts; None for all of it.
+    trace : dict
+        Seconds and objectives of the iterations of a solver.
     """
 
     value: float
@@ -85,6 +90,8 @@ class Measured(NamedTuple):
     chosen: dict[str, Any] = {}
     axes: dict[str, list[Any]] = {}
     errors: tuple[float, ...] = ()
+    seconds: float | None = None
+    trace: dict[str, list[float]] = {}
 
 
 class Setup(NamedTuple):
@@ -188,6 +195,8 @@ class Protocol:
         What the numbers are; smaller ones are better.
     x_label : str
         What the horizontal axis of a figure is; empty for a table.
+    picture : {"numbers", "time", "trace"}
+        What the report draws: the numbers, the numbers against seconds, or the traces of solvers.
     """
 
     name: str
@@ -201,12 +210,15 @@ class Protocol:
     notes: tuple[str, ...] = field(default=())
     measures: str = PERCENT
     x_label: str = ""
+    picture: str = "numbers"
 
     def __post_init__(self) -> None:
         if any((cell.x is None) == bool(self.x_label) for cell in self.cells):
             raise ValueError(f"{self.name} is a figure, with x_label and an x for every cell, or a table with neither.")
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection={self.selection!r} of {self.name} is none of {SELECTIONS}.")
+        if self.picture not in PICTURES:
+            raise ValueError(f"picture={self.picture!r} of {self.name} is none of {PICTURES}.")
         if len({cell.key for cell in self.cells}) < len(self.cells):
             raise ValueError(f"{self.name} has two cells of the same row and column.")
 

@@ -25,6 +25,7 @@ class Result:
     axes: dict[str, list[Any]] = field(default_factory=dict)
     errors: list[float] = field(default_factory=list)
     warnings: dict[str, int] = field(default_factory=dict)
+    trace: dict[str, list[float]] = field(default_factory=dict)
     failure: str = ""
 
     @property

@@ -1,32 +1,21 @@
-"""The report of measured protocols: Markdown for each, and one page of HTML for all."""
+"""The report of measured protocols: its texts, and a page of Markdown for each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any, NamedTuple
 
-from .comparison import BETTER, FAILED, MATCHED, WORSE, Comparison, Tally, count_sentence, tally
+from .comparison import Comparison, Tally, count_sentence, tally
 from .protocol import SELECTIONS, Printed, Protocol
 from .records import Records
 
 HEAD = ("row", "column", "printed", "ours", "draws", "difference", "margin", "verdict", "seconds a draw")
-COLORS = {BETTER: "better", MATCHED: "matched", WORSE: "worse", FAILED: "worse"}
 RULE = (
     "Mean ± standard deviation over draws. A cell is matched if ours differs by no more than the margin: two "
     "standard errors, the root of ours squared plus theirs squared. Theirs is from the printed deviation and number of "
     "draws or, where none is printed, binomial from the number of test samples."
 )
 SHORT_FORM = "Short form: smaller grids and few draws; the verdicts say little"
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 14px; }
-th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.better, td.matched { background: #d8f0d8; } td.better { font-weight: 600; }
-td.worse { background: #f6d2d2; font-weight: 600; }
-.small { color: #555; font-size: 13px; }
-"""
 
 
 class Measurement(NamedTuple):
@@ -102,13 +91,15 @@ def environment_lines(headers: Sequence[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def markdown(measurement: Measurement) -> str:
-    """The page of a protocol."""
+def markdown(measurement: Measurement, picture: str = "") -> str:
+    """The page of a protocol; ``picture`` is the address of its picture, or a sentence that there is none."""
     protocol = measurement.protocol
     rows = [list(HEAD), ["---"] * len(HEAD), *table_rows(measurement.comparisons)]
     lines = [f"# {protocol.title}", "", protocol.reference + (f" <{protocol.url}>" if protocol.url else ""), ""]
     lines += [f"Selection: {protocol.selection}. Numbers: {protocol.measures}. {RULE}", ""]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    if picture:
+        lines += ["", f"![{protocol.title}]({picture})" if picture.endswith(".svg") else picture]
     lines += ["", *count_lines(tally(measurement.comparisons), protocol.name)]
     if notes := note_lines(measurement):
         lines += ["", *(f"- {note}." for note in notes)]
@@ -124,33 +115,3 @@ def totals(measurements: Sequence[Measurement]) -> list[str]:
         if counts:
             lines += count_lines(sum(counts[1:], counts[0]), selection.capitalize())
     return lines
-
-
-def html(measurements: Sequence[Measurement]) -> str:
-    """One page with everything, which needs no other file."""
-    parts = ["<h1>Printed results, measured again</h1>", f"<p>{escape(RULE)}</p>", "<ul>"]
-    parts += [f"<li>{escape(line)}</li>" for line in totals(measurements)]
-    parts += ["</ul>", *(_section(one) for one in measurements)]
-    head = f'<meta charset="utf-8"><title>semisvm: printed results</title><style>{STYLE}</style>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(parts) + "\n</body></html>\n"
-
-
-def _section(measurement: Measurement) -> str:
-    protocol = measurement.protocol
-    head = "".join(f"<th>{escape(name)}</th>" for name in HEAD)
-    body = []
-    for one, row in zip(measurement.comparisons, table_rows(measurement.comparisons)):
-        kinds = ["", "", *["number"] * 5, COLORS.get(one.verdict, ""), "number"]
-        cells = "".join(f'<td class="{kind}">{escape(text)}</td>' for kind, text in zip(kinds, row))
-        body.append(f"<tr>{cells}</tr>")
-    lines = [*count_lines(tally(measurement.comparisons), protocol.name), *note_lines(measurement)]
-    link = f' <a href="{escape(protocol.url)}">{escape(protocol.url)}</a>' if protocol.url else ""
-    parts = [
-        f'<h2 id="{escape(protocol.name)}">{escape(protocol.title)}</h2>',
-        f"<p>{escape(protocol.reference)}{link}</p>",
-        f"<p>Selection: {escape(protocol.selection)}. Numbers: {escape(protocol.measures)}.</p>",
-        f"<table><thead><tr>{head}</tr></thead><tbody>\n" + "\n".join(body) + "\n</tbody></table>",
-        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>",
-        *(f'<p class="small">{escape(line)}</p>' for line in environment_lines(measurement.records.headers)),
-    ]
-    return "\n".join(parts)

@@ -91,7 +91,7 @@ def run_task(protocol: Protocol, setup: Setup, task: Task) -> Result:
     """The result of a task; an exception becomes a result without a value, which the report shows as a failure."""
     assert task.cell.measure is not None
     known: dict[str, Any] = {}
-    value = None
+    value, counted_seconds = None, None
     wall, cpu = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught, _undivided_interrupts():
         warnings.simplefilter("always")
@@ -99,6 +99,7 @@ def run_task(protocol: Protocol, setup: Setup, task: Task) -> Result:
             measured = task.cell.measure(setup, task.draw)
             value = float(measured.value)
             known = measured._asdict() | {"errors": [round(error, 4) for error in measured.errors]}
+            counted_seconds = known.pop("seconds")
             del known["value"]
             if not np.isfinite(value):
                 value, known = None, {"failure": f"the error is {measured.value}"}
@@ -106,7 +107,7 @@ def run_task(protocol: Protocol, setup: Setup, task: Task) -> Result:
             known = {"failure": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     counted = dict(Counter(warning.category.__name__ for warning in caught))
-    times = round(wall, 4), round(cpu, 4)
+    times = round(wall if counted_seconds is None else counted_seconds, 4), round(cpu, 4)
     return Result(protocol.name, *task.key, value, *times, seed=task.draw, warnings=counted, **known)
 
 

@@ -19,6 +19,7 @@ from ..bench import (
     ResultsExist,
     Setup,
     compare,
+    draw_pictures,
     html,
     markdown,
     read_records,
@@ -92,8 +93,14 @@ def write_reports(out: Path, setup: Setup) -> list[Measurement]:
         if records.headers:
             as_measured = setup._replace(quick=records.headers[-1]["quick"])
             done.append(Measurement(protocol, compare(protocol, records, as_measured), records))
-            (out / f"{protocol.name}.md").write_text(markdown(done[-1]), encoding="utf-8")
-    (out / "report.html").write_text(html(done), encoding="utf-8")
+    pictures, note = draw_pictures(done)
+    for one in done:
+        name, picture = one.protocol.name, note
+        if name in pictures:
+            picture = f"{name}.svg"
+            (out / picture).write_text(pictures[name], encoding="utf-8")
+        (out / f"{name}.md").write_text(markdown(one, picture), encoding="utf-8")
+    (out / "report.html").write_text(html(done, pictures, note), encoding="utf-8")
     return done
 
 

@@ -528,6 +528,50 @@ def test_time_that_ends_in_the_last_stage_returns_its_labeling():
     assert solution.objective <= search.individuals[0].objective + 1e-4
 
 
+def test_time_that_ends_before_the_last_stage_keeps_the_labels_found():
+    problem = random_problem(26, 24, balance=Count(0.5))
+    search = evolution(problem)
+    log = search._log
+
+    def log_late():
+        if search.n_working >= 10:
+            search.stop.deadline = -np.inf
+        log()
+
+    search._log = log_late
+    search.run()
+    assert search.n_working < 24
+    best, labels = search.individuals[0], search._labels_of_best()
+    np.testing.assert_array_equal(labels[search.order[: search.n_working]], best.y[len(search.labeled) :])
+    rest = search.order[search.n_working :]
+    f = search._scores_at(best, rest)
+    assert f[labels[rest] > 0].min() >= f[labels[rest] < 0].max()
+    assert np.count_nonzero(labels[search.order] > 0) == 12
+    search.stop.deadline = np.inf
+    solution = search.solution()
+    assert_usable(problem, solution, "max_time")
+    assert solution.objective <= PairSwitching(1e-6).solve(problem, replace(solution, labels=labels)).objective + 1e-4
+
+
+def test_the_last_part_of_the_time_is_for_the_switching_of_pairs(clock, monkeypatch):
+    problem, given = random_problem(28, 14, balance=Count(0.5)), []
+    log, solve = _Evolution._log, PairSwitching.solve
+
+    def late(search):
+        clock.now += 10.0
+        log(search)
+
+    def record(solver, *args, **kwargs):
+        given.append(solver.max_time)
+        return solve(solver, *args, **kwargs)
+
+    monkeypatch.setattr(_Evolution, "_log", late)
+    monkeypatch.setattr(PairSwitching, "solve", record)
+    solution = replace(SMALL, max_time=100.0).solve(problem, rng=0)
+    assert given[0] == pytest.approx(30.0)
+    assert_usable(problem, solution, "max_time")
+
+
 @pytest.mark.parametrize("name", ["_grow", "_child", "_repair", "_log"])
 def test_ctrl_c_anywhere_in_the_search(name, monkeypatch):
     def interrupt(*args):

@@ -33,6 +33,7 @@ from .pair_switching import PairSwitching
 
 N_STAGES = 40
 MIN_STAGE_SIZE = 5  # samples that are added at a stage, at least
+SWITCHING_SHARE = 0.3  # of the time, for the switching of pairs at the end
 STALLED = 1e-6  # relative decrease of the best fitness below which a generation has improved nothing
 LONG = 100  # genes from which on a crossover has three points
 TIGHT = 1e-3  # times tol: accuracy of the SVMs where all labelings are compared by their objectives alone
@@ -186,10 +187,16 @@ class _Evolution:
             self._compare(labelings)
             return
         size = max(MIN_STAGE_SIZE, -(-len(self.order) // N_STAGES))
-        while self.stop.running and self.n_working < len(self.order):
+        while self._has_time and self.n_working < len(self.order):
             self._grow(min(self.n_working + size, len(self.order)))
             is_last = self.n_working == len(self.order)
             self._run_stage(self.solver.stall if is_last else max(1, self.solver.stall // 3))
+
+    @property
+    def _has_time(self) -> bool:
+        """Whether generations go on; the last part of the time is for the switching of pairs at the end."""
+        max_time, left = self.solver.max_time, self.stop.time_left
+        return self.stop.running and (max_time is None or left is None or left > SWITCHING_SHARE * max_time)
 
     def _grow(self, n_working: int) -> None:
         """More samples join; every individual labels them by its own SVM where that is sure."""
@@ -266,7 +273,7 @@ class _Evolution:
         best, n_stalled = self.individuals[0].fitness, 0
         self._log()
         for _ in range(self.solver.generations):
-            if not self.stop.running or n_stalled >= stall:
+            if not self._has_time or n_stalled >= stall:
                 return
             children = [self._child() for _ in range(len(self.individuals) - 1)]
             self._evaluate(children)
@@ -331,19 +338,32 @@ class _Evolution:
         if found.ended_early:
             self.stop.end(found.status)
 
+    def _labels_of_best(self) -> np.ndarray:
+        """Labels of the best individual; the samples that have not joined it are labeled by its SVM, within balance."""
+        labels = self.supervised.labels.copy()
+        if self.individuals and np.isfinite(self.individuals[0].objective):
+            best = self.individuals[0]
+            n_known = len(best.y) - len(self.labeled)
+            labels[self.order[:n_known]] = best.y[len(self.labeled) :]
+            if n_known < len(self.order):
+                f = self._scores_at(best, self.order)
+                f[:n_known] = np.abs(f).max(initial=1.0) * best.y[len(self.labeled) :] * 2.0  # they keep their labels
+                labels[self.order] = labels_in_band(f, self.problem.weights_of(self.order), self.problem.balance)
+        return labels
+
     def solution(self) -> Solution:
         """The best labeling of all samples, improved by pair switching; unless all were compared, others as well."""
-        labels = self.supervised.labels.copy()
-        if self.individuals and len(self.individuals[0].y) == len(self.labeled) + len(self.order):
-            labels[self.order] = self.individuals[0].y[len(self.labeled) :]
-        starts = [labels]
+        ended_by_time = not self._has_time
+        starts = [self._labels_of_best()]
         if self.start is not None and not self.compared_all:
-            starts.append(labels.copy())
+            starts.append(starts[0].copy())
             starts[1][self.order] = self.start
         for one in starts:
             self._switch(replace(self.supervised, labels=one))
         if self.stop.running and not self.compared_all:
             self._switch(None)  # from its own start switching is sometimes better
+        if ended_by_time:
+            self.stop.end("max_time")
         assert self.stop.best is not None
         best = self.stop.best[1]
         n_support = np.count_nonzero(best.multipliers)

@@ -1,5 +1,6 @@
 """The reports hold the numbers, the verdicts and where they were measured."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -47,8 +48,19 @@ def test_markdown(measurement):
     assert "toy: 1 of 1 compared cells matched or better (100 %): 1 matched, 2 not run." in lines
     assert "toy, cells that differ from the paper: 0 of 1 compared cells matched or better (0 %): 1 worse." in lines
     assert "- Drawn <by us> (first, stand-in)." in lines
+    assert "- Worse, and not known why: first, stand-in." in lines
     assert f"numpy {measurement.records.headers[0]['numpy']}" in page
     assert lines[-1].endswith("; semisvm bench papers")
+
+
+def test_remarks_stand_where_the_verdict_is_worse(tmp_path):
+    known, same = replace(WORSE, remark="the set is harder"), replace(KNOWN, remark="never shown")
+    table = protocol(same, known)
+    records = run_protocol(table, SETUP, tmp_path / "r.jsonl")
+    page = markdown(Measurement(table, compare(table, records, SETUP), records))
+    assert "- Worse: first, stand-in. The set is harder." in page.splitlines()
+    assert "never shown" not in page
+    assert "not known why" not in page
 
 
 def test_the_short_form_says_so(tmp_path):

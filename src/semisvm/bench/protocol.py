@@ -122,6 +122,8 @@ class Cell:
         Number of draws; None stands for that of the protocol.
     differs : str
         What is not as in the paper: a stand-in for its data, another balance. Such cells are counted apart.
+    remark : str
+        What is known of a difference from the printed number; reports have it where the verdict is "worse".
     why_not : str
         Why the cell is not measured.
     in_quick : bool
@@ -137,6 +139,7 @@ class Cell:
     needs: tuple[str, ...] = ()
     draws: int | None = None
     differs: str = ""
+    remark: str = ""
     why_not: str = ""
     in_quick: bool = True
     x: float | None = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .comparison import Comparison, Tally, count_sentence, tally
-from .protocol import SELECTIONS, Printed, Protocol
+from .comparison import WORSE, Comparison, Tally, count_sentence, tally
+from .protocol import SELECTIONS, Cell, Printed, Protocol
 from .records import Records
 
 HEAD = ("row", "column", "printed", "ours", "draws", "difference", "margin", "verdict", "seconds a draw")
@@ -66,17 +66,27 @@ def count_lines(counts: Tally, name: str) -> list[str]:
 
 
 def note_lines(measurement: Measurement) -> list[str]:
-    """What differs from the paper cell by cell, and what the protocol says."""
-    differing: dict[str, list[str]] = {}
-    for cell in measurement.protocol.cells:
-        if cell.differs:
-            differing.setdefault(cell.differs, []).append(f"{cell.row}, {cell.column}")
-    lines = [f"{text[0].upper()}{text[1:]} ({'; '.join(cells)})" for text, cells in differing.items()]
+    """What the protocol says, what differs from the paper, and what is known of the cells that are worse."""
+    cells, worse = measurement.protocol.cells, [one.cell for one in measurement.comparisons if one.verdict == WORSE]
+    lines = [f"{text} ({names})" for text, names in _by_text([(cell.differs, cell) for cell in cells]).items()]
     if any(header["quick"] for header in measurement.records.headers):
         lines.insert(0, SHORT_FORM)
     if any(one.one_choice is not None for one in measurement.comparisons):
         lines.append('"One choice" is the best single choice of the parameters for all draws, which flatters less')
+    known = _by_text([(cell.remark, cell) for cell in worse])
+    lines += [f"Worse: {names}. {text}" for text, names in known.items()]
+    unknown = [f"{cell.row}, {cell.column}" for cell in worse if not cell.remark]
+    lines += [f"Worse, and not known why: {'; '.join(unknown)}"] if unknown else []
     return [*measurement.protocol.notes, *lines]
+
+
+def _by_text(pairs: Sequence[tuple[str, Cell]]) -> dict[str, str]:
+    """The names of cells that share a text, by that text with a capital letter; those without text are left out."""
+    names: dict[str, list[str]] = {}
+    for text, cell in pairs:
+        if text:
+            names.setdefault(f"{text[0].upper()}{text[1:]}", []).append(f"{cell.row}, {cell.column}")
+    return {text: "; ".join(cells) for text, cells in names.items()}
 
 
 def environment_lines(headers: Sequence[dict[str, Any]]) -> list[str]:

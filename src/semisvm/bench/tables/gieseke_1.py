@@ -61,10 +61,10 @@ REFERENCE = (
 )
 URL = "https://doi.org/10.1007/978-3-642-24455-1_8"
 EASY_SET = (
-    "a linear rule from the means of 250 labeled training samples has the error Phi(-2.5^2 / sqrt(2.5^2 + 500/250)) = 1.5 %, "
-    "as ours and RLSC with all labels; the printed one is that of a single set of 500 samples, whose error varies by 0.55 "
-    "points from set to set, and lies 1.6 of these deviations below (Gaussian4C: 1.3). Neither the test samples among the "
-    "unlabeled ones (1.4 %) nor the error on unlabeled samples (1.9 %) gives the printed one"
+    "the rule by the means of 250 labeled training samples has the error Phi(-2.5^2 / sqrt(2.5^2 + 500/250)) = 1.5 %, "
+    "as ours and RLSC with all labels have. The printed error is that of one set of 500 samples, which varies by 0.55 "
+    "points from set to set, and lies 1.6 of these deviations below (Gaussian4C 1.3). Neither the test samples among "
+    "the unlabeled ones (1.4 %) nor the error on unlabeled samples (1.9 %) gives it"
 )
 DRAWN_ANEW = (
     "Gaussian2C and Gaussian4C are drawn anew for every partition; the article seems to have partitioned one set"

@@ -75,14 +75,22 @@ def test_table_1_1_has_the_svm_of_scikit_learn(setup, kind):
     assert found.chosen == {"gamma": 0.2, "C": 1.0}
 
 
-def test_the_choice_is_by_validation_error_and_then_by_support_vectors():
-    rng = np.random.default_rng(0)
-    X = np.r_[rng.normal(-3, 0.5, (40, 1)), rng.normal(3, 0.5, (40, 1))]
-    y = np.repeat([1, 2], 40)
-    data = Partition(X, y, y, X, y)
-    wrong, dense, lean = SVM(1e-6, gamma=1e-6), SVM(0.02, gamma=0.05), SVM(10.0, gamma=0.05)
-    assert collobert_1_1.choose(data, [wrong, dense, lean], 0) is lean
-    assert collobert_1_1.choose(data, [lean, dense, wrong], 0) is lean
+def test_the_choice_is_by_validation_error_or_sparse_within_a_standard_error():
+    scores = [collobert_1_1.Score(*score) for score in ((10.0, 90), (10.0, 80), (10.9, 30), (11.1, 20), (10.9, 40))]
+    assert collobert_1_1.choose(scores, 900, sparse=False) == 1  # the standard error is 1
+    assert collobert_1_1.choose(scores, 900, sparse=True) == 2
+    assert collobert_1_1.choose(scores, 90, sparse=True) == 3
+
+
+def test_validation_samples_are_no_others_than_training_samples():
+    X, y = make_two_gaussians(80, 2, 1.5, random_state=0)
+    data = Partition(X, y, y, X[:0], y[:0])
+    (score,), n_validation = collobert_1_1.validate(data, [SVM(1.0, gamma=0.5)], 4, 50)
+    order = np.random.default_rng((4, 1)).permutation(80)
+    svc = SVC(C=1.0, gamma=0.5, tol=1e-6).fit(X[order[:50]], y[order[:50]])
+    assert n_validation == 30
+    assert score.error == pytest.approx(100 * np.mean(svc.predict(X[order[50:]]) != y[order[50:]]))
+    assert score.n_support == svc.n_support_.sum()
 
 
 def test_every_column_of_table_1_1_has_its_own_model(setup):

@@ -19,9 +19,9 @@ from . import (
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol
     for protocol in (
-        collobert_1_1.PROTOCOL,
         collobert_1_3.PROTOCOL,
         collobert_1_3.DEFAULTS,
+        collobert_1_1.PROTOCOL,
         collobert_1_5.ERRORS,
         collobert_figure_1_2.LEFT,
         collobert_figure_1_2.RIGHT,

@@ -37,7 +37,7 @@ def tsvm(column: str, errors: SplitErrors, width: float, cost: float) -> Any:
     return TSVMS[column](C, C_unlabeled=C, balance="labeled", gamma=gamma)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)
 def chosen_tsvm(name: str, column: str, setup: Setup) -> tuple[Any, dict[str, float], float]:
     """The model of the smallest error on all unlabeled samples of the first split, what was chosen, and its error."""
     errors = SplitErrors(setup.data.load(name), 0)

@@ -147,9 +147,9 @@ def _cell(row: RampSet, column: str, kind: str) -> Cell:
     n_train, n_test = row.printed_sizes
     printed = Printed(error, test_size=n_test) if kind == ERROR else Printed(100 * count / n_train, test_size=n_train)
     sizes = f"; {row.sizes[0]:,} training samples instead of {n_train:,}" if row.sizes[0] != n_train else ""
-    run = partial(measure, row, column, kind)
-    in_quick = row is not ADULT
-    return Cell(row.title, f"{column}, {kind}", printed, run, (row.name,), row.draws, SPLITS + sizes, in_quick=in_quick)
+    differs = SPLITS + sizes + ("; the sparsest model within a standard error is chosen" if column == SPARSE else "")
+    run, in_quick = partial(measure, row, column, kind), row is not ADULT
+    return Cell(row.title, f"{column}, {kind}", printed, run, (row.name,), row.draws, differs, in_quick=in_quick)
 
 
 PROTOCOL = Protocol(

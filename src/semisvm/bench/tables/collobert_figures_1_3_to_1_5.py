@@ -112,8 +112,8 @@ def _start_cell(row: RampSet, share: int, init: str, kind: str) -> Cell:
 def _race_cell(row: RampSet, kind: str) -> Cell:
     printed = Printed(100 / SPEEDUP[row.title], deviation=0.0) if kind == TIME else None
     differs = "our own SVM is the yardstick, not SVMTorch" if kind == TIME else ""
-    draws = 1 if row is ADULT else None
-    return Cell(row.title, kind, printed, partial(measure_race, row, kind), (row.name,), draws, differs)
+    run, draws, in_quick = partial(measure_race, row, kind), 1 if row is ADULT else None, row is not ADULT
+    return Cell(row.title, kind, printed, run, (row.name,), draws, differs, in_quick=in_quick)
 
 
 OBJECTIVES = Protocol(

@@ -119,8 +119,8 @@ FIGURE = Protocol(
     x_label="s^2",
     notes=(
         "The article shows one set and prints a picture only, with values from 2 to 14 in these units; here they are "
-        "means over sets of Example 4.1, with (C1, C2) = (100, 1). Labels 0 and 1 in place of -1 and 1 would make ours a "
-        "quarter",
+        "means over sets of Example 4.1, with (C1, C2) = (100, 1). Labels 0 and 1 in place of -1 and 1 would make "
+        "ours a quarter",
         "LOO-CV fits TLS-SVM anew without each labeled sample; OCV and GCV are at the labels that were found",
     ),
 )

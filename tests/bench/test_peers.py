@@ -114,10 +114,10 @@ def test_svmlin(case, fake, number):
     assert row.failure == ""
     options = eval(seen.read_text())
     signs = case.y if number == 0 else case.signs
-    n_labeled = 60 if number == 0 else 20
+    lam = 1 / (2 * 2.0) if number == 0 else 1 / (2 * 2.0 * 20)
     assert options["-A"] == str(number + 1)
-    assert float(options["-W"]) == pytest.approx(1 / (2 * 2.0 * n_labeled))
-    w, b = signs @ case.X / (4.0 * n_labeled), 0.25
+    assert float(options["-W"]) == pytest.approx(lam)
+    w, b = lam * signs @ case.X, 0.25
     f = case.X @ w + b
     expected = 0.5 * (w @ w + b**2) + 2.0 * (np.maximum(0, 1 - signs * f) ** 2)[signs != 0].sum()
     if number:
@@ -289,8 +289,9 @@ def test_cases(tmp_path):
     rows = np.arange(30)[None]
     np.savez(tmp_path / "text.splits.npz", idx_labs=rows[:, :10], idx_unls=rows[:, 10:])
     found = list(cases([20], DataFolder(tmp_path)))
-    assert [case.name for case in found] == ["two Gaussians, u = 20", "text, u = 20"]
+    assert [case.name for case in found] == ["two Gaussians, u = 20", "text, u = 15"]
     assert found[1].kernels == ("linear",)
+    assert (found[1].X.shape, found[1].X_test.shape) == ((25, 6), (5, 6))
     assert list(found[1].signs[:3]) == [-1, 1, -1]
 
 

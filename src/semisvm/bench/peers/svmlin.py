@@ -1,7 +1,8 @@
 """SVMlin: finite Newton, multiple switching and annealing on squared hinges, linear.
 
-It minimizes lambda/2 (|w|^2 + b^2) + 1/(2 l) sum (1 - y f)_+^2 + lambda'/(2 u) sum over unlabeled samples, which is our
-objective times lambda with lambda = 1/(2 C l) and lambda' = 2 u C* lambda. It writes six digits of every weight.
+With unlabeled samples it minimizes lambda/2 (|w|^2 + b^2) + 1/(2 l) sum (1 - y f)_+^2 + lambda'/(2 u) sum over
+unlabeled samples, which is our objective times lambda with lambda = 1/(2 C l) and lambda' = 2 u C* lambda. Without them
+the sum is not divided by l, and lambda = 1/(2 C). It writes six digits of every weight.
 
 References
 ----------
@@ -33,13 +34,13 @@ class SVMlin(Program):
         signs = self.formulation.signs(case)
         write_samples(folder / "samples", case.X)
         (folder / "labels").write_text("".join(f"{sign:.0f}\n" for sign in signs), encoding="ascii")
+        options = ["-A", str(ALGORITHMS[self.formulation]), "-W"]
+        if self.formulation.labels == ALL_LABELS:
+            return [*options, f"{1.0 / (2.0 * case.C):.17g}", "samples", "labels"]
         n_labeled = int(np.count_nonzero(signs))
         lam = 1.0 / (2.0 * case.C * n_labeled)
-        options = ["-A", str(ALGORITHMS[self.formulation]), "-W", f"{lam:.17g}"]
-        if self.formulation.labels != ALL_LABELS:
-            prime = 2.0 * (len(signs) - n_labeled) * self.formulation.unlabeled_cost(case) * lam
-            options += ["-U", f"{prime:.17g}", "-R", f"{case.share:.17g}"]
-        return [*options, "samples", "labels"]
+        prime = 2.0 * (len(signs) - n_labeled) * self.formulation.unlabeled_cost(case) * lam
+        return [*options, f"{lam:.17g}", "-U", f"{prime:.17g}", "-R", f"{case.share:.17g}", "samples", "labels"]
 
     def read_model(self, case: Case, folder: Path) -> LinearModel:
         """The weights, the last of which is b; features after the last one that occurs have none."""

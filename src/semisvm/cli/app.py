@@ -102,7 +102,9 @@ def info(debug: Debug = False) -> None:
     reporting.print_lines(info_report())
 
 
-bench = typer.Typer(help="Measure printed results of papers again.", no_args_is_help=True)
+bench = typer.Typer(
+    help="Measure printed results of papers again, and other programs beside ours.", no_args_is_help=True
+)
 app.add_typer(bench, name="bench")
 
 
@@ -140,6 +142,34 @@ def list_tables(data: DataOption = None, debug: Debug = False) -> None:
     from .benchmarks import list_lines
 
     reporting.print_lines(list_lines(data))
+
+
+ProgramOption = Annotated[Path | None, typer.Option(metavar="PATH", help="The executable of this program.")]
+
+
+@bench.command()
+def peers(
+    samples: Annotated[
+        list[int] | None,
+        typer.Option(min=20, metavar="N", help="A number of unlabeled samples; may be repeated. By default 500, 2000."),
+    ] = None,
+    data: DataOption = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A JSON file for the rows.")] = None,
+    svmlin: ProgramOption = None,
+    universvm: ProgramOption = None,
+    svmlight: ProgramOption = None,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Time scikit-learn, and programs that you name, beside ours, with the objective of each computed anew."""
+    from . import reporting
+    from .peers import PeersRequest, measure_peers
+
+    programs = {"svmlin": svmlin, "universvm": universvm, "svmlight": svmlight}
+    request = PeersRequest(tuple(samples or (500, 2000)), data, out, programs)
+    with ProgressDisplay(verbose) as display:
+        lines = measure_peers(request, display)
+    reporting.print_lines(lines)
 
 
 def run(argv: list[str]) -> int:

@@ -14,6 +14,8 @@ from ..data import Partition, show_labels
 from ..protocol import TEST_TUNED, Cell, Measured, Printed, Protocol, Setup
 from ..selection import best_on_test
 
+NOT_PRINTED = (float("nan"), float("nan"))
+
 
 class Row(NamedTuple):
     """A set, numbers of samples, and printed means and deviations: chosen on the test samples, then realistic."""
@@ -22,10 +24,10 @@ class Row(NamedTuple):
     n_labeled: int
     n_unlabeled: int
     n_test: int
-    rlsc: tuple[float, float]
-    s2rlsc: tuple[float, float]
-    realistic_rlsc: tuple[float, float]
-    realistic_s2rlsc: tuple[float, float]
+    rlsc: tuple[float, float] = NOT_PRINTED
+    s2rlsc: tuple[float, float] = NOT_PRINTED
+    realistic_rlsc: tuple[float, float] = NOT_PRINTED
+    realistic_s2rlsc: tuple[float, float] = NOT_PRINTED
 
     @property
     def title(self) -> str:
@@ -55,10 +57,11 @@ ROWS = (
 LAMBDAS, PRIMES = [2.0**power for power in range(-10, 11)], [0.01, 1.0, 100.0]
 QUICK_LAMBDAS = LAMBDAS[2::8]
 LINEAR: dict[str, Any] = {"kernel": "linear", "fit_intercept": False}
-REFERENCE = (
+ARTICLE = (
     'F. Gieseke, O. Kramer, A. Airola and T. Pahikkala, "Speedy local search for semi-supervised '
-    'regularized least-squares", KI, 2011, Table 1.'
+    'regularized least-squares", KI, 2011'
 )
+REFERENCE = f"{ARTICLE}, Table 1."
 URL = "https://doi.org/10.1007/978-3-642-24455-1_8"
 EASY_SET = (
     "the rule by the means of 250 labeled training samples has the error Phi(-2.5^2 / sqrt(2.5^2 + 500/250)) = 1.5 %, "

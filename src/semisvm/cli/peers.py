@@ -1,0 +1,61 @@
+"""``semisvm bench peers``: other programs and libraries beside ours."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..bench import DataFolder
+from ..bench.environment import environment
+from ..bench.peers import PROGRAMS, Peer, cases, compare_peers, table_lines
+from . import InputError
+from .progress import ProgressDisplay
+
+
+@dataclass(frozen=True)
+class PeersRequest:
+    """The options of ``semisvm bench peers``; programs are executables by option."""
+
+    samples: tuple[int, ...] = (500, 2000)
+    data: Path | None = None
+    out: Path | None = None
+    programs: dict[str, Path | None] = field(default_factory=dict)
+
+    @property
+    def command(self) -> str:
+        """The command of these options, without paths, which mean nothing elsewhere."""
+        words = ["semisvm", "bench", "peers", *(f"--samples {count}" for count in self.samples)]
+        return " ".join(words + [f"--{name}" for name, path in self.programs.items() if path is not None])
+
+
+def measure_peers(request: PeersRequest, display: ProgressDisplay) -> list[str]:
+    """Run the peers, write the rows, and return the lines of the table."""
+    if request.data is not None and not request.data.is_dir():
+        raise InputError(f"{request.data} is not a folder; pass the folder of the data sets with --data.")
+    if request.out is not None and (request.out.is_dir() or not request.out.parent.is_dir()):
+        raise InputError(f"{request.out} cannot be written; pass another --out.")
+    peers = named_peers(request)
+    rows = compare_peers(peers, cases(request.samples, DataFolder(request.data)), display.begin)
+    lines = table_lines(rows)
+    if request.out is not None:
+        content = {"header": environment(request.command), "rows": [row.as_dict() for row in rows]}
+        try:
+            request.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{request.out} cannot be written ({error.strerror}); pass another --out.") from error
+        lines += ["", f"written to {request.out}"]
+    return lines
+
+
+def named_peers(request: PeersRequest) -> list[Peer]:
+    """The calls of the programs that the user named."""
+    found = []
+    for name, path in request.programs.items():
+        if path is None:
+            continue
+        if not path.is_file() or not os.access(path, os.X_OK):
+            raise InputError(f"{path} is not an executable file; pass that of the program with --{name}.")
+        found += PROGRAMS[name](path)
+    return found

@@ -1,7 +1,16 @@
 """The tables and figures that can be measured again: one file each, and one line here."""
 
 from ..protocol import Protocol
-from . import adankon_s2ls, collobert_1_3, gieseke_1, gieseke_1_realistic, help_training, shim_4_1
+from . import (
+    adankon_s2ls,
+    adankon_uci,
+    collobert_1_3,
+    genetic_s3vm,
+    gieseke_1,
+    gieseke_1_realistic,
+    help_training,
+    shim_4_1,
+)
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol
@@ -9,6 +18,9 @@ PROTOCOLS: dict[str, Protocol] = {
         collobert_1_3.PROTOCOL,
         collobert_1_3.DEFAULTS,
         adankon_s2ls.PROTOCOL,
+        adankon_uci.PROTOCOL,
+        adankon_uci.TUNED,
+        genetic_s3vm.PROTOCOL,
         help_training.PROTOCOL,
         help_training.TUNED,
         gieseke_1.PROTOCOL,

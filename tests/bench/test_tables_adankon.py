@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from semisvm import CCCPTSVM, LSSVM, SwitchingTSVM
+from semisvm import CCCPTSVM, LSSVM, SVM, HelpTraining, SwitchingTSVM
 from semisvm.bench import PROTOCOLS, DataFolder, Setup, run_task
-from semisvm.bench.tables import adankon_uci, genetic_s3vm
+from semisvm.bench.tables import adankon_figures, adankon_uci, adankon_usps, genetic_s3vm, help_training_selection
 from semisvm.datasets import make_two_gaussians
 
 SHORT = Setup(DataFolder(), quick=True)
@@ -78,3 +78,101 @@ def test_genetic_search_finds_two_moons():
     assert len(tasks) == 5
     found = next(run_task(protocol, SHORT, task) for task in tasks if task.cell.column == "S3VM-GA")
     assert found.value == 0.0
+
+
+# ------------------------------------------------------------------ model selection of Help-Training
+
+
+def test_selections_have_the_printed_mean():
+    for mean, errors in help_training_selection.SELECTED.values():
+        assert len(errors) == 10
+        assert np.mean(errors) == pytest.approx(mean, abs=0.0051)
+
+
+@pytest.fixture
+def small_partition():
+    X, y = make_two_gaussians(160, 4, 0.9, random_state=1)
+    shown = np.where(np.arange(80) < 20, y[:80], -1)
+    return help_training_selection.Partition(X[:80], shown, y[:80], X[80:], y[80:])
+
+
+@pytest.mark.parametrize("kind", ["SVM", "LS-SVM"])
+def test_only_the_baseline_sees_labels_that_are_hidden(small_partition, kind):
+    module, hidden = help_training_selection, small_partition.shown == -1
+    y = np.where(hidden, np.random.default_rng(0).integers(1, 3, len(hidden)), small_partition.y)
+    noise = small_partition._replace(y=y)
+    for column in (module.HELD_OUT, module.BY_GRADIENT):
+        one, other = (module.select(column, kind, data, SHORT, 0) for data in (small_partition, noise))
+        assert one == other
+    one, other = (module.select(module.ALL_LABELS, kind, data, SHORT, 0) for data in (small_partition, noise))
+    assert one != other
+
+
+def test_selected_parameters_are_those_of_the_model(small_partition, monkeypatch):
+    module = help_training_selection
+    monkeypatch.setattr(module, "partition", lambda name, n_labeled, setup, draw: small_partition)
+    found = module.measure("gaus50", "SVM", module.HELD_OUT, SHORT, 0)
+    model = HelpTraining(SVM(**found.chosen)).fit(small_partition.X, small_partition.shown)
+    assert found.value == pytest.approx(100 * np.mean(model.predict(small_partition.X_test) != small_partition.y_test))
+    best = module.measure_tuned("gaus50", "SVM", SHORT, 0)
+    assert best.value <= found.value
+
+
+# ------------------------------------------------------------------ figures
+
+
+@pytest.mark.parametrize("figure", adankon_figures.FIGURES, ids=lambda figure: figure.name)
+def test_figures_have_whole_curves_and_no_printed_numbers(figure):
+    curves = {}
+    for cell in figure.cells:
+        assert cell.printed is None
+        curves.setdefault(cell.column, []).append(cell.x)
+    assert len({tuple(curve) for curve in curves.values()}) == 1
+    assert {"all labels", "labeled samples"} < set(curves)
+
+
+def test_choices_of_labeled_samples_are_of_one_set():
+    measure = adankon_figures.measure_selection
+    reference = {measure("gaus50", "LS-SVM", 0.05, "all labels", number, SHORT, 0).value for number in (1, 2, 3)}
+    assert len(reference) == 1
+    few = {measure("gaus50", "LS-SVM", 0.05, "labeled samples", number, SHORT, 0).value for number in (1, 2, 3)}
+    assert len(few) > 1
+
+
+def test_ratios_are_labeled_over_unlabeled_samples():
+    assert adankon_figures.n_labeled("gaus50", 10.0) == 50
+    assert adankon_figures.n_labeled("gaus50", 50.0) == 183
+    assert adankon_figures.n_labeled("text", 1.0) == 14
+
+
+@pytest.mark.parametrize("column", ["labeled samples", *adankon_figures.LSSVM_CURVES])
+def test_a_point_of_every_least_squares_curve_is_measured(column):
+    assert 0.0 < adankon_figures.measure_ratio("gaus50", "LS-SVM", 20.0, column, SHORT, 0).value < 60.0
+
+
+# ------------------------------------------------------------------ USPS
+
+
+@pytest.fixture
+def small_digits(tmp_path):
+    """Three classes in the form of USPS."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    X = rng.standard_normal((240, 6)) + 3.0 * np.eye(6)[y]
+    np.savez(tmp_path / "usps.npz", X=X, y=y, idx_train=np.arange(150), idx_test=np.arange(150, 240))
+    return Setup(DataFolder(tmp_path), quick=True)
+
+
+@pytest.mark.filterwarnings("ignore:ProgressiveLSSVM. the model puts all")  # with the printed C
+@pytest.mark.parametrize("variant", adankon_usps.VARIANTS, ids=lambda variant: variant.title)
+def test_every_column_of_usps_is_measured(small_digits, variant):
+    assert 0.0 <= adankon_usps.measure(variant, small_digits, 0).value < 100.0
+
+
+def test_usps_draws_are_choices_of_labels_of_the_same_samples(small_digits):
+    full = small_digits._replace(quick=False)
+    one, other = (adankon_usps.partition(full, draw) for draw in (0, 1))
+    assert np.array_equal(one.X, other.X)
+    assert np.array_equal(one.y_test, other.y_test)
+    assert not np.array_equal(one.shown, other.shown)
+    assert (one.shown != -1).sum() == 15

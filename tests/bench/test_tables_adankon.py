@@ -5,7 +5,14 @@ import pytest
 
 from semisvm import CCCPTSVM, LSSVM, SVM, HelpTraining, SwitchingTSVM
 from semisvm.bench import PROTOCOLS, DataFolder, Setup, run_task
-from semisvm.bench.tables import adankon_figures, adankon_uci, adankon_usps, genetic_s3vm, help_training_selection
+from semisvm.bench.tables import (
+    adankon_figures,
+    adankon_uci,
+    adankon_usps,
+    genetic_s3vm,
+    help_training_selection,
+    lssvm_selection,
+)
 from semisvm.datasets import make_two_gaussians
 
 SHORT = Setup(DataFolder(), quick=True)
@@ -163,7 +170,6 @@ def small_digits(tmp_path):
     return Setup(DataFolder(tmp_path), quick=True)
 
 
-@pytest.mark.filterwarnings("ignore:ProgressiveLSSVM. the model puts all")  # with the printed C
 @pytest.mark.parametrize("variant", adankon_usps.VARIANTS, ids=lambda variant: variant.title)
 def test_every_column_of_usps_is_measured(small_digits, variant):
     assert 0.0 <= adankon_usps.measure(variant, small_digits, 0).value < 100.0
@@ -176,3 +182,22 @@ def test_usps_draws_are_choices_of_labels_of_the_same_samples(small_digits):
     assert np.array_equal(one.y_test, other.y_test)
     assert not np.array_equal(one.shown, other.shown)
     assert (one.shown != -1).sum() == 15
+
+
+# ------------------------------------------------------------------ model selection for the LS-SVM
+
+
+@pytest.mark.parametrize("column", lssvm_selection.CRITERIA)
+def test_lssvm_selection_is_that_of_leave_one_out(tmp_path, column):
+    X, y = make_two_gaussians(140, 4, 0.9, random_state=2)
+    np.savez(tmp_path / "raetsch_german.npz", X=2 * X + 1, y=y)
+    setup = Setup(DataFolder(tmp_path))
+    row = lssvm_selection.ROWS[2]._replace(n_train=60, n_test=80)
+    data = lssvm_selection.partition(row, setup, 0)
+    found = lssvm_selection.measure(row, column, setup, 0)
+    criterion = lssvm_selection.CRITERIA[column]
+    best = criterion.value(LSSVM(**found.chosen), data.X, data.y)
+    for factor in (0.5, 2.0):
+        other = {"C": found.chosen["C"], "gamma": factor * found.chosen["gamma"]}
+        assert best <= criterion.value(LSSVM(**other), data.X, data.y)
+    assert 0.0 <= found.value < 30.0

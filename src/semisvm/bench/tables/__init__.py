@@ -12,6 +12,7 @@ from . import (
     gieseke_1_realistic,
     help_training,
     help_training_selection,
+    lssvm_selection,
     shim_4_1,
 )
 
@@ -30,6 +31,7 @@ PROTOCOLS: dict[str, Protocol] = {
         help_training.TUNED,
         help_training_selection.PROTOCOL,
         help_training_selection.TUNED,
+        lssvm_selection.PROTOCOL,
         gieseke_1.PROTOCOL,
         gieseke_1_realistic.PROTOCOL,
         shim_4_1.PROTOCOL,

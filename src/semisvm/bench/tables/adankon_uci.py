@@ -136,6 +136,7 @@ NOTES = (
     "samples, gamma is 1/4, 1 or 4 over the median squared distance, C = C* is .1, 1 or 10; 100 components. Waveform "
     "has four of these cells",
     "S2LS-SVM 1 and 2 and LS-SVM stand beside it for comparison; the article prints nothing for them",
+    "Splice has the integer coding and the classes of Raetsch's collection; the article names neither",
     "The partitions are ours, of the printed numbers of samples, and every class has at least two labels",
 )
 PROTOCOL = Protocol(

@@ -158,7 +158,7 @@ def test_figure_1_7_keeps_the_cost_of_all_unlabeled_samples(setup, monkeypatch):
     assert [total for *_, total in seen] == pytest.approx([20, 20])
 
 
-@pytest.mark.parametrize("column", ["SVMlight-TSVM", "nabla-TSVM"])
+@pytest.mark.parametrize("column", ["SVMlight-TSVM", pytest.param("nabla-TSVM", marks=pytest.mark.slow)])
 def test_figure_1_7_has_the_other_tsvms(setup, column):
     assert 0 < collobert_figure_1_7.measure("text", column, 40, setup, 1).value < 60_000
 

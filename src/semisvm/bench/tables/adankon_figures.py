@@ -102,7 +102,7 @@ def _figure(
     number: str, name: str, family: str, x_label: str, cells: list[Cell], draws: int, notes: tuple[str, ...]
 ) -> Protocol:
     return Protocol(
-        name=f"adankon-{number}",
+        name=f"adankon-figure-{number}",
         title=f"Adankon's thesis, Figure {number}: {family} on {NAMES[name]}",
         reference='M. M. Adankon, "Apprentissage semi-supervise pour les SVMs et leurs variantes", doctoral thesis, '
         "Ecole de technologie superieure, Montreal.",

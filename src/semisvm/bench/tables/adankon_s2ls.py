@@ -138,10 +138,10 @@ PROTOCOL = Protocol(
     draws=10,
     notes=(
         "The parameters are those of the articles. Their ratio R is, in their equation (23), the share of positive "
-        "samples of the unlabeled set: the true share is given to S2LS-SVM 1 and BS2LS-SVM. S2LS-SVM 2 has no ratio; how "
-        "it selects the sign of the next label is not said. Here both signs take turns, which gives the printed errors "
-        "(turns by the share of the labeled samples: 14.1 instead of 6.0 % on Text, 12.7 instead of 6.1 % on Gaus50, the "
-        "first four draws); with ten classes the turns are by the share of the labeled samples",
+        "samples of the unlabeled set: the true share is given to S2LS-SVM 1 and BS2LS-SVM. S2LS-SVM 2 has no ratio; "
+        "how it selects the sign of the next label is not said. Here both signs take turns, which gives the printed "
+        "errors (with turns by the share of the labeled samples 14.1 instead of 6.0 % on Text, 12.7 instead of 6.1 % "
+        "on Gaus50, first four draws); with ten classes the turns are by the share of the labeled samples",
         "The articles draw Gaus50 and Gaus50x once and choose the labeled samples ten times; here both are drawn ten "
         "times. Their deviation over choices does not contain the chance of the one set",
         "At 10 % the articles print one figure, its number of draws is not said: the standard error is binomial",

@@ -28,7 +28,7 @@ def test_a_table_is_run_and_resumed(run, tmp_path):
     out = assert_success(run(*SHIM, 1, "--out", "deep/results"))
     assert re.search(r"Realistic: \d of 2 compared cells matched or better", out)
     folder = tmp_path / "deep" / "results"
-    assert file_names(folder) == ["report.html", "shim-4.1.jsonl", "shim-4.1.md", "shim-4.1.svg"]
+    assert file_names(folder) == ["README.md", "report.html", "shim-4.1.jsonl", "shim-4.1.md", "shim-4.1.svg"]
     assert "](shim-4.1.svg)" in (folder / "shim-4.1.md").read_text()
     assert "<svg " in (folder / "report.html").read_text()
     assert len(read_records(folder / "shim-4.1.jsonl").results) == 4
@@ -38,6 +38,19 @@ def test_a_table_is_run_and_resumed(run, tmp_path):
     assert sorted({result.draw for result in records.results}) == [0, 1]
     assert records.headers[1]["command"] == "semisvm bench papers --table shim-4.1 --quick --resume --draws 2"
     assert "2 of 100" in (folder / "shim-4.1.md").read_text()
+
+
+def test_reports_are_written_again(run, tmp_path):
+    assert_refused(run("bench", "report", "--out", "results"), "results holds no results; semisvm bench papers --out")
+    assert_success(run(*SHIM, 1, "--out", "results"))
+    before = {path.name: path.read_bytes() for path in (tmp_path / "results").iterdir()}
+    for name in ("README.md", "report.html", "shim-4.1.md"):
+        (tmp_path / "results" / name).unlink()
+    assert "written to results" in assert_success(run("bench", "report", "--out", "results"))
+    after = {path.name: path.read_bytes() for path in (tmp_path / "results").iterdir()}
+    assert after.keys() == before.keys()
+    assert after["shim-4.1.md"] == before["shim-4.1.md"]
+    assert b"[Shim and Seok, Example 4.1: TLS-SVM on two Gaussians](shim-4.1.md)" in after["README.md"]
 
 
 def test_the_report_has_tables_of_earlier_runs_as_they_were_measured(run, tmp_path):
@@ -52,7 +65,7 @@ def test_the_report_has_tables_of_earlier_runs_as_they_were_measured(run, tmp_pa
 def test_tables_without_data_are_not_run(run, tmp_path):
     (tmp_path / "data").mkdir()
     out = assert_success(run("bench", "papers", "--table", "collobert-1.3", "--data", "data", "--out", "results"))
-    assert "Chosen on the test samples: 0 of 0 compared cells matched or better: 20 not run." in out
+    assert "Chosen on the test samples: no cell compared, 20 not run." in out
     page = (tmp_path / "results" / "collobert-1.3.md").read_text()
     assert "| g50c | SVM | 8.32 |  |  |  |  | not run: needs the data set g50c (data) |  |" in page
 

@@ -12,7 +12,7 @@ from .html_report import html
 from .pictures import draw_pictures
 from .protocol import FIXED, REALISTIC, TEST_TUNED, Cell, Measured, Printed, Protocol, Setup, Task
 from .records import DamagedResults, Records, Result, read_records
-from .report import Measurement, markdown, totals
+from .report import Measurement, contents, markdown, totals
 from .runner import Progress, ResultsExist, run_protocol, run_task
 from .tables import PROTOCOLS
 
@@ -38,6 +38,7 @@ __all__ = [
     "Task",
     "compare",
     "compare_cell",
+    "contents",
     "draw_pictures",
     "html",
     "markdown",

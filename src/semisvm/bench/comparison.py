@@ -130,4 +130,6 @@ def count_sentence(verdicts: Counter[str]) -> str:
     reached = verdicts[BETTER] + verdicts[MATCHED]
     share = f" ({100 * reached / compared:.0f} %)" if compared else ""
     counts = [f"{verdicts[name]} {name}" for name in (BETTER, MATCHED, WORSE, FAILED, NOT_RUN) if verdicts[name]]
-    return f"{reached} of {compared} compared cells matched or better{share}: {', '.join(counts) or 'none'}"
+    if not compared:
+        return ", ".join(["no cell compared", *counts])
+    return f"{reached} of {compared} compared cells matched or better{share}: {', '.join(counts)}"

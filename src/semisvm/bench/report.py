@@ -125,3 +125,16 @@ def totals(measurements: Sequence[Measurement]) -> list[str]:
         if counts:
             lines += count_lines(sum(counts[1:], counts[0]), selection.capitalize())
     return lines
+
+
+def contents(measurements: Sequence[Measurement]) -> str:
+    """The page that names all others, with the counts of each."""
+    lines = ["# Printed results, measured again", "", RULE, "", *(f"- {line}" for line in totals(measurements)), ""]
+    lines += ["| table or figure | cells as printed | cells that differ from the paper |", "| --- | --- | --- |"]
+    for one in measurements:
+        counts = tally(one.comparisons)
+        differing = count_sentence(counts.differing) if counts.differing else ""
+        lines.append(
+            f"| [{one.protocol.title}]({one.protocol.name}.md) | {count_sentence(counts.as_printed)} | {differing} |"
+        )
+    return "\n".join(lines) + "\n"

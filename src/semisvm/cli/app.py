@@ -135,6 +135,21 @@ def papers(
     reporting.print_lines(lines)
 
 
+@bench.command("report")
+def report(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of results and reports.")] = Path(
+        "bench-results"
+    ),
+    data: DataOption = None,
+    debug: Debug = False,
+) -> None:
+    """Write the reports of the results in a folder again, without running anything."""
+    from . import reporting
+    from .benchmarks import rewrite_reports
+
+    reporting.print_lines(rewrite_reports(out, data))
+
+
 @bench.command("list")
 def list_tables(data: DataOption = None, debug: Debug = False) -> None:
     """List the tables and what can be measured with the data at hand."""

@@ -19,6 +19,7 @@ from ..bench import (
     ResultsExist,
     Setup,
     compare,
+    contents,
     draw_pictures,
     html,
     markdown,
@@ -78,7 +79,10 @@ def measure_papers(request: PapersRequest, display: ProgressDisplay) -> list[str
         raise InputError(str(error)) from error
     except OSError as error:
         raise InputError(f"{request.out} cannot be written ({error.strerror}); pass another --out.") from error
-    return [*totals(done), f"written to {request.out}: report.html, and a .md file per table with results there"]
+    return [
+        *totals(done),
+        f"written to {request.out}: report.html, README.md, and a .md file per table with results there",
+    ]
 
 
 def _show_progress(display: ProgressDisplay, name: str, progress: Progress) -> None:
@@ -100,8 +104,22 @@ def write_reports(out: Path, setup: Setup) -> list[Measurement]:
             picture = f"{name}.svg"
             (out / picture).write_text(pictures[name], encoding="utf-8")
         (out / f"{name}.md").write_text(markdown(one, picture), encoding="utf-8")
+    (out / "README.md").write_text(contents(done), encoding="utf-8")
     (out / "report.html").write_text(html(done, pictures, note), encoding="utf-8")
     return done
+
+
+def rewrite_reports(out: Path, data: Path | None) -> list[str]:
+    """Write the pages of the results in a folder again, and return the lines of the summary."""
+    if not any(out.glob("*.jsonl")):
+        raise InputError(f"{out} holds no results; semisvm bench papers --out {out} measures some.")
+    try:
+        done = write_reports(out, Setup(DataFolder(data)))
+    except DamagedResults as error:
+        raise InputError(str(error)) from error
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror}); pass another --out.") from error
+    return summary(done, out)
 
 
 def progress_line(name: str, progress: Progress) -> str:

@@ -79,10 +79,12 @@ def measure_papers(request: PapersRequest, display: ProgressDisplay) -> list[str
         raise InputError(str(error)) from error
     except OSError as error:
         raise InputError(f"{request.out} cannot be written ({error.strerror}); pass another --out.") from error
-    return [
-        *totals(done),
-        f"written to {request.out}: report.html, README.md, and a .md file per table with results there",
-    ]
+    return summary(done, request.out)
+
+
+def summary(done: list[Measurement], out: Path) -> list[str]:
+    """The counts of all tables, and what was written."""
+    return [*totals(done), f"written to {out}: report.html, README.md, and a .md file per table with results there"]
 
 
 def _show_progress(display: ProgressDisplay, name: str, progress: Progress) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "os^DvPX*"  # one more than colors, so that pairs repeat late
 WIDE = 8.0  # times the smallest value: an axis of a larger range is logarithmic
+MIN_GAP = 0.055  # between named ticks, of the width of the axis
 
 
 def mark(number: int) -> dict[str, Any]:
@@ -56,12 +57,18 @@ def add_legend(ax: Axes, outside: bool) -> None:
 
 
 def set_sizes(ax: Axes, sizes: Sequence[float] | np.ndarray) -> None:
-    """Ticks at the values of a horizontal axis, logarithmic if their range is wide."""
+    """Ticks at the values of a horizontal axis, logarithmic if their range is wide, with names that do not touch."""
     values = np.unique(np.asarray(sizes, dtype=float))
     if values[0] > 0 and values[-1] >= WIDE * values[0]:
         ax.set_xscale("log")
     if len(values) <= 10:
-        ax.set_xticks(values, [f"{value:g}" for value in values])
+        places = np.log(values) if ax.get_xscale() == "log" else values
+        names, last = [], -np.inf
+        for value, place in zip(values, places):
+            is_apart = place - last >= MIN_GAP * (places[-1] - places[0])
+            names.append(f"{value:g}" if is_apart else "")
+            last = place if is_apart else last
+        ax.set_xticks(values, names)
         ax.minorticks_off()
 
 

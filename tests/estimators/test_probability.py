@@ -72,8 +72,9 @@ def test_a_sample_on_the_boundary_is_predicted_as_its_probabilities_say(name, k)
     np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[p.argmax(axis=1)])
 
 
-@every_path
-@pytest.mark.parametrize("k, scheme", WAYS)
+@pytest.mark.parametrize(
+    "name, k, scheme", slow_unless(lambda name, *way: name in SOME or way == WAYS[-1], PATHS, WAYS)
+)
 def test_probabilities_by_their_formulas(name, k, scheme, slope_arguments):
     X, y = overlapping(k)
     fitted = model(name, scheme).fit(X, y)
@@ -125,8 +126,7 @@ def test_confidence_is_accuracy(n_unlabeled):
     assert abs(np.mean(excess)) < 0.05
 
 
-@pytest.mark.parametrize("name", SEMI_SUPERVISED)
-@two_or_three_classes
+@pytest.mark.parametrize("name, k", slow_unless(lambda name, k: name in SOME or k == 3, SEMI_SUPERVISED, (2, 3)))
 def test_without_unlabeled_samples_the_probabilities_are_the_supervised_ones(name, k):
     X, y = overlapping(k, n_labeled=60)
     fitted = model(name, tol=1e-7).fit(X, y)

@@ -40,11 +40,13 @@ def compared(printed, values=ERRORS):
 def test_standard_errors_of_printed_numbers():
     assert Printed(10.0, 3.0, 9).standard_error == pytest.approx(1.0)
     assert Printed(10.0, test_size=900).standard_error == pytest.approx(1.0)  # sqrt(10 * 90 / 900)
-    drawn = Printed.of_draws(6.0, ERRORS)
+    drawn = Printed.of_draws(6.0, ERRORS, 500)  # four choices of the labeled samples, the same test samples
     assert (drawn.mean, drawn.draws) == (6.0, 4)
-    assert drawn.standard_error == pytest.approx(OURS)
-    with pytest.raises(ValueError, match="neither a deviation nor"):
-        Printed(10.0)
+    assert drawn.standard_error == pytest.approx(math.sqrt(OURS**2 + 6 * 94 / 500))
+    assert replace(drawn, one_test_set=False).standard_error == pytest.approx(OURS)
+    for few in ({}, {"deviation": 1.0, "one_test_set": True}):
+        with pytest.raises(ValueError, match=r"10.0 % needs a number of test samples, or a deviation over several sets"):
+            Printed(10.0, **few)
 
 
 def test_the_binomial_error_is_the_deviation_of_a_count():

@@ -39,29 +39,33 @@ class Printed:
         Number of draws that the paper states.
     test_size : int or None
         Number of test samples, from which the standard error is taken where no deviation is printed.
+    one_test_set : bool
+        Whether all draws have the same test samples: their chance, which the deviation does not contain, is added.
     """
 
     mean: float
     deviation: float | None = None
     draws: int = 1
     test_size: int | None = None
+    one_test_set: bool = False
 
     def __post_init__(self) -> None:
-        if self.deviation is None and self.test_size is None:
-            raise ValueError(f"{self.mean} % has neither a deviation nor a number of test samples.")
+        if self.test_size is None and (self.deviation is None or self.one_test_set):
+            raise ValueError(f"{self.mean} % needs a number of test samples, or a deviation over several sets of them.")
 
     @classmethod
-    def of_draws(cls, mean: float, errors: Sequence[float], test_size: int | None = None) -> Printed:
-        """A printed mean with the deviation of the errors that are printed above it."""
-        return cls(mean, float(np.std(errors, ddof=1)), len(errors), test_size)
+    def of_draws(cls, mean: float, errors: Sequence[float], test_size: int) -> Printed:
+        """A printed mean with the deviation of the errors that are printed above it, on one set of test samples."""
+        return cls(mean, float(np.std(errors, ddof=1)), len(errors), test_size, one_test_set=True)
 
     @property
     def standard_error(self) -> float:
-        """From the deviation and the draws, or binomial from the number of test samples of a single draw."""
-        if self.deviation is not None:
-            return self.deviation / float(np.sqrt(self.draws))
-        assert self.test_size is not None
-        return binomial_error(self.mean, self.test_size)
+        """From the deviation and the draws, binomial from the number of test samples, or the root of both squared."""
+        chance = binomial_error(self.mean, self.test_size) if self.test_size else 0.0
+        if self.deviation is None:
+            return chance
+        of_draws = self.deviation / float(np.sqrt(self.draws))
+        return float(np.hypot(of_draws, chance)) if self.one_test_set else of_draws
 
 
 class Measured(NamedTuple):

@@ -13,7 +13,8 @@ HEAD = ("row", "column", "printed", "ours", "draws", "difference", "margin", "ve
 RULE = (
     "Mean ± standard deviation over draws. A cell is matched if ours differs by no more than the margin: two "
     "standard errors, the root of ours squared plus theirs squared. Theirs is from the printed deviation and number of "
-    "draws or, where none is printed, binomial from the number of test samples."
+    "draws or, where none is printed, binomial from the number of test samples; both where all draws of the paper have "
+    "the same test samples."
 )
 SHORT_FORM = "Short form: smaller grids and few draws; the verdicts say little"
 

@@ -45,7 +45,7 @@ def test_standard_errors_of_printed_numbers():
     assert drawn.standard_error == pytest.approx(math.sqrt(OURS**2 + 6 * 94 / 500))
     assert replace(drawn, one_test_set=False).standard_error == pytest.approx(OURS)
     for few in ({}, {"deviation": 1.0, "one_test_set": True}):
-        with pytest.raises(ValueError, match=r"10.0 % needs a number of test samples, or a deviation over several sets"):
+        with pytest.raises(ValueError, match=r"10.0 % needs a number of test samples, or a deviation"):
             Printed(10.0, **few)
 
 

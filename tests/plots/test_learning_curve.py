@@ -20,13 +20,6 @@ X, Y = make_two_gaussians(80, 5, 0.7, random_state=0)
 CURVES = LearningCurveDisplay.from_estimators
 
 
-@pytest.fixture(autouse=True)
-def _no_figure_is_left():
-    pyplot.close("all")
-    yield
-    pyplot.close("all")
-
-
 def own_axes():
     return Figure().subplots()
 

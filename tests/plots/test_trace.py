@@ -27,13 +27,6 @@ PROBLEM = Problem(
 )
 
 
-@pytest.fixture(autouse=True)
-def _no_figure_is_left():
-    pyplot.close("all")
-    yield
-    pyplot.close("all")
-
-
 def own_axes():
     return Figure().subplots()
 

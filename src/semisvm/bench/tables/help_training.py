@@ -59,10 +59,10 @@ METHODS = ("supervised", "self-training", "Help-Training")
 DEFAULTS = "Help-Training with the defaults of this package: the kernel as window, differences of densities, eps .01"
 
 OTHER_SCALE = (
-    "with the printed gamma and C all kernel values of these samples of length one are near one, and rounds end with "
-    "one class. Labels by the model, by the densities, or where both agree, with either rank, do not help the SVM (48 % "
-    "or more in four draws). With gamma 0.5 or 1 and C 3 or 10 Help-Training has 4.4 % (adankon-help-training-tuned), so "
-    "the printed parameters seem to be of another scale of the samples"
+    "with the printed gamma and C all kernel values of these samples of length one are near one, and rounds end "
+    "with one class. Labels by the model, by the densities, or where both agree, with either rank, do not help "
+    "the SVM (48 % or more in four draws). With gamma 0.5 or 1 and C 3 or 10 Help-Training has 4.4 % (adankon- "
+    "help-training-tuned), so the printed parameters seem to be of another scale of the samples"
 )
 TUNED_DIFFERS = "the best cell of a small grid, chosen on the test samples, where the article has fixed parameters"
 

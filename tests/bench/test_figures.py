@@ -71,7 +71,10 @@ def test_mnist_is_drawn_from_its_parts_with_labels_of_every_class(setup):
     assert sorted(few.shown[few.shown != -1]) == [1, 4]
 
 
-@pytest.mark.parametrize("space", [LINEAR, PROJECTED, akrouch_shares.ALL_SAMPLES])
+@pytest.mark.parametrize(
+    "space",
+    [LINEAR, *(pytest.param(space, marks=pytest.mark.slow) for space in (PROJECTED, akrouch_shares.ALL_SAMPLES))],
+)
 def test_errors_on_test_and_unlabeled_samples(setup, space):
     data = akrouch_shares.partition(PAIR, 25, setup, 0)
     fitted = akrouch_shares.model(space, 0.5).fit(data.X, data.shown)

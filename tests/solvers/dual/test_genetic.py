@@ -572,6 +572,17 @@ def test_the_last_part_of_the_time_is_for_the_switching_of_pairs(clock, monkeypa
     assert_usable(problem, solution, "max_time")
 
 
+def test_a_search_that_ends_in_time_says_so_however_late(clock, monkeypatch):
+    problem, run = random_problem(28, 14, balance=Count(0.5)), _Evolution.run
+
+    def late(search):
+        run(search)
+        clock.now += 80.0
+
+    monkeypatch.setattr(_Evolution, "run", late)
+    assert_usable(problem, replace(SMALL, max_time=100.0).solve(problem, rng=0), "converged")
+
+
 @pytest.mark.parametrize("name", ["_grow", "_child", "_repair", "_log"])
 def test_ctrl_c_anywhere_in_the_search(name, monkeypatch):
     def interrupt(*args):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
+from ...balance import Count, labels_in_band
 from ...losses import Loss
 from ...problem import Problem, objective_of_scores
 from ...spaces import Features
@@ -151,11 +152,8 @@ class Formulation(NamedTuple):
         problem = Problem(Features(case.X), signs, cost, self.labeled, self.unlabeled, intercept=self.intercept)
         f, labels = model.scores(case.X), None
         if self.labeling == BY_SHARE:
-            labels = signs.copy()
-            unlabeled = np.flatnonzero(signs == 0)
-            order = unlabeled[np.argsort(-f[unlabeled], kind="stable")]
-            n_positive = round(case.share * len(order))
-            labels[order[:n_positive]], labels[order[n_positive:]] = 1.0, -1.0
+            labels, rest = signs.copy(), signs == 0
+            labels[rest] = labels_in_band(f[rest], np.ones(rest.sum()), Count(case.share))
         return objective_of_scores(problem, model.norm2, f, model.b, labels)
 
 

@@ -177,6 +177,7 @@ class _Evolution:
         self.individuals: list[_Individual] = []
         self.n_working = 0
         self.compared_all = False  # whether the best individual is the best of all labelings that keep the balance
+        self.ended_by_time = False
 
     # ---------------------------------------------------------------- stages
 
@@ -187,7 +188,10 @@ class _Evolution:
             self._compare(labelings)
             return
         size = max(MIN_STAGE_SIZE, -(-len(self.order) // N_STAGES))
-        while self._has_time and self.n_working < len(self.order):
+        while self.n_working < len(self.order) and not self.ended_by_time:
+            if not self._has_time:
+                self.ended_by_time = True
+                return
             self._grow(min(self.n_working + size, len(self.order)))
             is_last = self.n_working == len(self.order)
             self._run_stage(self.solver.stall if is_last else max(1, self.solver.stall // 3))
@@ -273,7 +277,10 @@ class _Evolution:
         best, n_stalled = self.individuals[0].fitness, 0
         self._log()
         for _ in range(self.solver.generations):
-            if not self._has_time or n_stalled >= stall:
+            if n_stalled >= stall:
+                return
+            if not self._has_time:
+                self.ended_by_time = True
                 return
             children = [self._child() for _ in range(len(self.individuals) - 1)]
             self._evaluate(children)
@@ -353,7 +360,6 @@ class _Evolution:
 
     def solution(self) -> Solution:
         """The best labeling of all samples, improved by pair switching; unless all were compared, others as well."""
-        ended_by_time = not self._has_time
         starts = [self._labels_of_best()]
         if self.start is not None and not self.compared_all:
             starts.append(starts[0].copy())
@@ -362,7 +368,7 @@ class _Evolution:
             self._switch(replace(self.supervised, labels=one))
         if self.stop.running and not self.compared_all:
             self._switch(None)  # from its own start switching is sometimes better
-        if ended_by_time:
+        if self.ended_by_time:
             self.stop.end("max_time")
         assert self.stop.best is not None
         best = self.stop.best[1]

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,8 @@ from semisvm import SVM, GradientTSVM, SemiSVM
 from semisvm.ensemble import estimator as estimator_module
 from semisvm.ensemble import fitting, training
 from semisvm.ensemble.hedging import average_weight
-from semisvm.ensemble.separators import SEPARATORS
+from semisvm.ensemble.separators import SEPARATORS, separators_for
+from semisvm.ensemble.supervised import _hinge_loss
 from semisvm.ensemble.weighting import separator_weights
 from semisvm.model_selection.shares import ShareEstimator
 from semisvm.multiclass import fit_slope
@@ -237,6 +239,34 @@ def test_several_classes(n_classes):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(samples))
     assert len(ensemble.fitted) == (14 if n_classes <= 4 else 9)
+
+
+def test_many_classes_have_fewer_separators():
+    methods = [{one.method for one in separators_for(k)} for k in (2, 4, 5, 20, 21, 100)]
+    every = {"CCCPTSVM", "ContinuationTSVM", "GradientTSVM"}
+    assert methods == [every] * 2 + [every - {"ContinuationTSVM"}] * 2 + [{"GradientTSVM"}] * 2
+
+
+@pytest.mark.slow
+def test_a_hundred_classes():
+    samples, classes = blobs(n_classes=100, n=600, n_labeled=600, n_features=15, distance=2.5)
+    model = SemiSVM(random_state=0).fit(samples, np.where(np.arange(600) < 300, classes, -1))
+    assert len(model.classes_) == 100
+    assert np.mean(model.transduction_ != classes) <= np.mean(model.supervised_.predict(samples) != classes) + 0.01
+    np.testing.assert_allclose(model.predict_proba(samples[:5]).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_hinge_loss_of_pairs_by_hand(k):
+    rng = np.random.default_rng(k)
+    scores, codes = 2.0 * rng.normal(size=(9, k * (k - 1) // 2)), rng.integers(0, k, 9)
+    total = 0.0
+    for row, c in enumerate(codes):
+        for column, (i, j) in enumerate(combinations(range(k), 2)):
+            if c in (i, j):
+                positive = c == (j if k == 2 else i)
+                total += max(0.0, 1.0 - (1 if positive else -1) * scores[row, column])
+    assert _hinge_loss(scores, codes, k) == pytest.approx(total / (k - 1))
 
 
 def test_weights_of_zero_are_samples_that_are_not_there():

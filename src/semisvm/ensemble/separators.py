@@ -17,7 +17,8 @@ from .feature_spaces import FeatureSpace
 
 TOL = 1e-4
 CCCP_TOL = 1e-2
-MANY_CLASSES = 4
+CONTINUATION_CLASSES = 4  # with more of them every class is rare, and continuation is of no use
+CCCP_CLASSES = 20  # with more of them CCCP takes four fifths of the time and changes little
 
 
 class Separator(NamedTuple):
@@ -67,8 +68,9 @@ SEPARATORS = _separators()  # the most useful spaces first, should the time not 
 
 
 def separators_for(n_classes: int) -> list[Separator]:
-    """The separators of so many classes: all, or without continuation, of no use where every class is rare."""
-    return [one for one in SEPARATORS if n_classes <= MANY_CLASSES or not isinstance(one.solver, Continuation)]
+    """The separators of so many classes."""
+    most = {Continuation: CONTINUATION_CLASSES, CCCP: CCCP_CLASSES}
+    return [one for one in SEPARATORS if n_classes <= most.get(type(one.solver), n_classes)]
 
 
 def binary_problems(

@@ -148,12 +148,15 @@ def _hinge_loss(scores: np.ndarray, codes: np.ndarray, k: int) -> float:
 
     ``scores`` has a column per pair (i, j) of k classes, positive for i; with two classes positive for the second.
     """
-    total = np.zeros(len(codes))
-    for column, (i, j) in enumerate(pairs_of_classes(k)):
-        sign = np.where(codes == i, 1.0, -1.0) if k > 2 else np.where(codes == j, 1.0, -1.0)
-        part = (codes == i) | (codes == j)
-        total += np.where(part, np.maximum(1.0 - sign * scores[:, column], 0.0), 0.0)
-    return float(total.sum() / (k - 1))
+    first, second = np.array(pairs_of_classes(k)).T
+    if k == 2:
+        first, second = second, first
+    total = 0.0
+    for c in np.unique(codes):
+        sign = np.where(first == c, 1.0, np.where(second == c, -1.0, 0.0))
+        part = sign != 0.0
+        total += np.maximum(1.0 - sign[part] * scores[np.ix_(codes == c, part)], 0.0).sum()
+    return float(total / (k - 1))
 
 
 def fit_supervised(candidate: Candidate, X: Any, y: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> SVM:

@@ -59,8 +59,7 @@ def couple(p: np.ndarray, k: int, coupling: str) -> np.ndarray:
         Rows sum to one.
     """
     sigma = COUPLINGS[coupling]
-    total = np.zeros((len(p), k))
-    for column, (i, j) in enumerate(pairs(k)):
-        total[:, j] += sigma(p[:, column])
-        total[:, i] += sigma(1.0 - p[:, column])
+    first, second = np.array(pairs(k)).T
+    won, lost = sigma(p), sigma(1.0 - p)
+    total = np.column_stack([won[:, second == c].sum(axis=1) + lost[:, first == c].sum(axis=1) for c in range(k)])
     return total / total.sum(axis=1, keepdims=True)

@@ -52,7 +52,7 @@ PATHS = [  # one estimator per code path of the fit pipeline, spaces and multicl
     "ConcaveLPTSVM",
     "S3VM",
 ]
-SOME = ["SVM", "LSSVM", "CCCPTSVM", "MultiSwitchTSVM"]  # of these: by SMO, in closed form, labels searched, on features
+SOME = ["SVM", "LSSVM", "CCCPTSVM", "GradientTSVM"]  # of these: by SMO, in closed form, labels searched, on features
 SEMI_SUPERVISED = [name for name, cls in ESTIMATORS.items() if issubclass(cls, SemiSupervisedSVM)]
 N_SEARCHED = {  # unlabeled samples of which an exact or a long search takes tenths of a second
     "MixedIntegerTSVM": 8,

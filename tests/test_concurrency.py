@@ -74,7 +74,12 @@ def test_fits_in_threads_give_the_answers_of_one_at_a_time(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize(
-    "method", [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
+    "method",
+    [
+        name if name == "fork" else pytest.param(name, marks=pytest.mark.slow)
+        for name in ("fork", "spawn")
+        if name in multiprocessing.get_all_start_methods()
+    ],
 )
 def test_fits_in_other_processes_give_the_same_answer(method):
     names = ["CCCPTSVM", "LSSVM", "GradientTSVM"]

@@ -11,7 +11,7 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from factories import blobs, few_unlabeled, make_estimator, two_gaussians
+from factories import PATHS, blobs, few_unlabeled, make_estimator, slow_unless, two_gaussians
 from semisvm import _threads
 from semisvm.estimators import ESTIMATORS
 from semisvm.self_training import WRAPPERS
@@ -45,7 +45,7 @@ def test_another_process_gives_the_same_answers():
         np.testing.assert_array_equal(found[name], answer(name), err_msg=name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in {*PATHS, *DRAWN, *WRAPPERS}, NAMES))
 def test_any_number_of_threads_gives_the_same_answer(name, monkeypatch):
     expected = answer(name)
     monkeypatch.setattr(_threads, "TILE", 16)  # so that small problems use threads

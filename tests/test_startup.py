@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+import semisvm
+
 LOOP = """
 import numpy as np
 from semisvm.solvers.least_squares import flips
@@ -40,7 +42,7 @@ def test_the_disk_cache_hits_in_a_new_process():
     assert misses == 0
 
 
-@pytest.mark.parametrize("cache", ["0", "1"])
+@pytest.mark.parametrize("cache", ["0", pytest.param("1", marks=pytest.mark.slow)])
 def test_the_cache_can_be_switched_off(cache, tmp_path):
     hits, misses = map(int, run(LOOP, NUMBA_CACHE_DIR=str(tmp_path), SEMISVM_NUMBA_CACHE=cache).split())
     assert hits == 0
@@ -48,10 +50,22 @@ def test_the_cache_can_be_switched_off(cache, tmp_path):
     assert bool(list(tmp_path.rglob("*.nbi"))) == (cache == "1")
 
 
-def test_import_loads_nothing_that_scikit_learn_and_numba_do_not():
+def test_import_loads_nothing_before_a_name_is_used():
     loaded = "{name.partition('.')[0] for name in sys.modules}"
-    code = f"import sys, sklearn.svm, numba; theirs = {loaded}; import semisvm; print(*{loaded} - theirs)"
-    assert run(f"{code}; assert 'semisvm.bench' not in sys.modules").split() == ["semisvm"]
+    code = f"import sys; before = {loaded}; import semisvm; print(*{loaded} - before); assert 'SVM' in dir(semisvm)"
+    estimators = f"import sklearn.svm, numba; known = {loaded}; semisvm.SVM, semisvm.SemiSVM; print(*{loaded} - known)"
+    first, then = run(f"{code}; {estimators}; assert 'semisvm.bench' not in sys.modules").splitlines()
+    assert not {"numpy", "sklearn", "numba", "scipy"} & set(first.split())
+    assert then.split() == []
+
+
+def test_names_are_those_of_their_modules():
+    for name in semisvm.__all__:
+        assert getattr(semisvm, name).__module__.startswith("semisvm.")
+    for name in semisvm._MODULES:
+        assert getattr(semisvm, name) is sys.modules[f"semisvm.{name}"]
+    with pytest.raises(AttributeError, match="'semisvm' has no attribute 'Svm'"):
+        semisvm.Svm  # noqa: B018
 
 
 OLDER = """

@@ -100,6 +100,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_signal_leaves_results_that_can_be_resumed(run, tmp_path):
     command = [sys.executable, "-c", STOPPED, *map(str, SHIM), "2", "--out", "results"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

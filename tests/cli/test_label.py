@@ -306,7 +306,7 @@ def test_info(run):
 
 
 def test_demo(run, tmp_path):
-    out = assert_success(run("demo"))
+    out = assert_success(run("demo", setup="from semisvm.cli import demo; demo.N_DRAWS = 1"))
     errors = re.findall(r"(\d+\.\d)% +(\d+\.\d)%$", out, re.MULTILINE)
     assert len(errors) == 2
     assert all(float(after) < float(before) for before, after in errors)

@@ -207,7 +207,7 @@ def big(tmp_path_factory):
 @pytest.mark.parametrize(
     "number, stage, method",
     [
-        (signal.SIGINT, "fitting", "semi"),
+        pytest.param(signal.SIGINT, "fitting", "semi", marks=pytest.mark.slow),
         (signal.SIGTERM, "writing", "cccp"),
         pytest.param(signal.SIGTERM, "fitting", "semi", marks=pytest.mark.slow),
     ],
@@ -250,9 +250,10 @@ def test_missing_extra(run, tmp_path, missing):
 
 
 def test_importing_the_command_line_loads_nothing_else():
-    code = "import sys, semisvm; before = set(sys.modules); import semisvm.cli; print(*set(sys.modules) - before)"
+    code = "import sys; before = set(sys.modules); import semisvm.cli; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["semisvm.cli"]
+    loaded = {name for name in done.stdout.split() if name.partition(".")[0] not in sys.stdlib_module_names}
+    assert loaded == {"semisvm", "semisvm.cli"}
 
 
 def test_internal_error_is_one_sentence(run, tmp_path):

@@ -60,7 +60,7 @@ def test_every_intercept_and_its_supervised_counterpart(cls):
 
 
 @every_estimator
-@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+@pytest.mark.parametrize("multiclass", ["ovr", pytest.param("ovo", marks=pytest.mark.slow)])
 def test_three_classes_have_three_certificates(cls, multiclass):
     X, y = load_iris(return_X_y=True)
     samples = np.r_[0:12, 50:62, 100:112]

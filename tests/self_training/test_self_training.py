@@ -24,11 +24,7 @@ EXPECTED = {
 
 
 @parametrize_with_checks(
-    [
-        SelfTraining(),
-        SelfTraining(LogisticRegression(max_iter=1000), 0.75, confidence="probability"),
-        HelpTraining(),
-    ],
+    [SelfTraining(), HelpTraining()],
     expected_failed_checks=lambda _: EXPECTED,
 )
 def test_scikit_learn_checks(estimator, check):
@@ -36,8 +32,14 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([HelpTraining(helper="naive_bayes")], expected_failed_checks=lambda _: EXPECTED)
-def test_scikit_learn_checks_of_another_helper(estimator, check):
+@parametrize_with_checks(
+    [
+        HelpTraining(helper="naive_bayes"),
+        SelfTraining(LogisticRegression(max_iter=1000), 0.75, confidence="probability"),
+    ],
+    expected_failed_checks=lambda _: EXPECTED,
+)
+def test_scikit_learn_checks_of_other_models(estimator, check):
     check(estimator)
 
 

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from factories import INTERCEPTS, LOSSES, random_problem
+from factories import INTERCEPTS, LOSSES, random_problem, slow_unless
 from semisvm.balance import Count, Free, Mean
 from semisvm.losses import Gaussian, Hinge, Ramp, Squared, SquaredHinge, SymmetricRamp
 from semisvm.solvers import SOLVERS
@@ -37,6 +37,7 @@ BESIDE = {  # what else has to be given for a parameter to be in question
 }
 PARAMETERS = [(name, field.name) for name, cls in SOLVERS.items() for field in dataclasses.fields(cls)]
 PARAMETERS.remove(("least_squares", "max_time"))  # one linear system, solved to the end, as its docstring says
+LONG = ("mixed_integer", "genetic", "branch_bound")  # searches of seconds
 SMALL = {"genetic": {"population": 4, "generations": 5}}
 BALANCES = [Free(), Count(0.4), Mean(0.1)]
 
@@ -102,7 +103,7 @@ def changes(problem):
         yield f"unlabeled {loss}", {"unlabeled": loss}
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", slow_unless(lambda name: name not in LONG, SOLVERS))
 def test_every_piece_of_a_problem_changes_the_computation_or_is_refused(name):
     tried, effective = set(), set()
     for problem in problems(name, seeds=(5,)):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from factories import PATHS, blobs, few_unlabeled, make_estimator, two_gaussians
+from factories import PATHS, blobs, few_unlabeled, make_estimator, slow_unless, two_gaussians
 from semisvm import _threads
 from semisvm.estimators import ESTIMATORS
 from semisvm.estimators.problems import BinaryProblems
@@ -94,7 +94,7 @@ def test_numbers_of_jobs_that_mean_nothing_are_refused(name, n_jobs):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in {*PATHS, *WRAPPERS}, NAMES))
 def test_fits_keep_the_memory_limit_or_are_refused(name, monkeypatch):
     """1,500 samples, whose kernel matrix takes 18 MB.
 

@@ -1,6 +1,7 @@
 """A second process does not compile, and importing loads nothing that is not needed."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -87,3 +88,10 @@ def test_scikit_learn_without_callbacks_is_enough():
     fitted, refused = run(OLDER).splitlines()
     assert fitted == "True"
     assert "scikit-learn 1.9 or newer" in refused
+
+
+def test_compiled_loops_stand_where_the_tests_look_for_changes():
+    package = pathlib.Path(semisvm.__file__).parent
+    compiled = {path.relative_to(package) for path in package.rglob("*.py") if "import jit" in path.read_text()}
+    assert compiled
+    assert {path.parts[0] for path in compiled} <= {"losses.py", "spaces", "solvers"}

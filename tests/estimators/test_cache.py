@@ -102,7 +102,7 @@ def check_shared(estimator, X=X, ys=(y, OTHER_Y)):
     return cache
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in PATHS, ESTIMATORS))
 def test_every_estimator_gives_the_model_without_a_cache(name):
     few, labels = few_unlabeled(name, X, y)
     estimator = make_estimator(name, C=1.0, random_state=0, population=4, max_nodes=50)

@@ -34,6 +34,7 @@ from semisvm.solvers import SOLVERS, refusal
 from semisvm.spaces import KERNELS, Features, Gram
 
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
+every_path_and_slowly_the_rest = pytest.mark.parametrize("name", slow_unless(lambda name: name in PATHS, ESTIMATORS))
 every_path = pytest.mark.parametrize("name", PATHS)
 every_semi_supervised = pytest.mark.parametrize("name", SEMI_SUPERVISED)
 ONE_NORM = [name for name, cls in ESTIMATORS.items() if issubclass(cls, ProgramTSVM)]
@@ -93,7 +94,7 @@ def test_the_supervised_model_does_not_see_later_changes_of_fully_labeled_input(
     np.testing.assert_array_equal(fitted.supervised_.decision_function(X), expected)
 
 
-@every_estimator
+@every_path_and_slowly_the_rest
 def test_order_of_samples_and_names_of_classes_do_not_matter(name):
     X, y = data(name, n=28 if name == "GeneticTSVM" else 80)  # so few that all labelings are trained, and none drawn
     estimator = make_estimator(name, tol=1e-7, random_state=0)
@@ -105,7 +106,7 @@ def test_order_of_samples_and_names_of_classes_do_not_matter(name):
     np.testing.assert_allclose(swapped.decision_function(X), -scores, atol=1e-6)
 
 
-@every_estimator
+@every_path_and_slowly_the_rest
 def test_fitted_estimators_pickle_and_clone(name):
     X, y = data(name)
     fitted = make_estimator(name, population=4).fit(X, y)
@@ -118,7 +119,7 @@ FREE_INTERCEPT = [name for name in ESTIMATORS if name not in ("SDPTSVM", "Geneti
 
 
 @pytest.mark.parametrize("contain", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", FREE_INTERCEPT)
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in PATHS, FREE_INTERCEPT))
 def test_an_offset_changes_nothing_where_the_intercept_is_free(name, contain):
     X, y = data(name, n=40, shift=1.0)
     estimator = make_estimator(name, kernel="linear", fit_intercept=True, tol=1e-7)
@@ -243,7 +244,7 @@ def test_wide_sparse_indices_and_single_precision():
     np.testing.assert_allclose(CCCPTSVM(1.0).fit(single, y).decision_function(single), expected, atol=1e-3)
 
 
-@every_estimator
+@every_path_and_slowly_the_rest
 def test_precomputed_and_callable_kernels_are_the_kernel(name):
     X, y = data(name)
     options = {"C": 1.0, "tol": 1e-3 if name == "SDPTSVM" else 1e-7, "random_state": 0, "population": 4}
@@ -280,7 +281,7 @@ def test_every_kernel_predicts_its_own_training_scores(name, kernel):
     np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-8)
 
 
-@every_estimator
+@every_path_and_slowly_the_rest
 def test_weights_are_factors_of_costs(name):
     X, y = data(name)
     twice = np.where(y == -1, 2.0, 1.0)
@@ -368,7 +369,7 @@ def test_supervised_estimators_have_no_supervised_counterpart():
     assert not hasattr(fitted, "supervised_")
 
 
-@every_semi_supervised
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in PATHS, SEMI_SUPERVISED))
 def test_auto_C_means_the_same_on_every_scale(name):
     X, y = data(name)
     options = {"random_state": 0, "population": 4}

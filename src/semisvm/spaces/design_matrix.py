@@ -226,7 +226,9 @@ class DesignMatrix:
 
     def _parts(self, width: int) -> list[slice]:
         """As many blocks of rows as threads, with about equal numbers of entries."""
-        count = n_available_threads() if self._size * width > SMALL else 1
+        if self._size * width <= SMALL:
+            return [slice(0, self.n)]
+        count = n_available_threads()
         if self.sparse:
             edges = np.searchsorted(self.X.indptr, np.linspace(0, self._size, count + 1)[1:-1])
         else:

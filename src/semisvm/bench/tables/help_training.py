@@ -55,6 +55,7 @@ GRIDS = {
     "text": Grid((0.5, 1.0), (3.0, 10.0), ("kernel", 3.0, 5.0), ("density",), (0.01,)),
     "usps": Grid((0.0156,), (10.0,), ("leave_one_out",), ("density",), (0.1,)),
 }
+THRESHOLD, EPS = 0.2, 0.01  # the article prints neither
 METHODS = ("supervised", "self-training", "Help-Training")
 DEFAULTS = "Help-Training with the defaults of this package: the kernel as window, differences of densities, eps .01"
 
@@ -72,9 +73,9 @@ def model(column: str, classifier: Any) -> Any:
     if column == "supervised":
         return classifier
     if column == "self-training":
-        return SelfTraining(classifier, threshold_decay=0.9)
+        return SelfTraining(classifier, THRESHOLD, threshold_decay=0.9)
     if column == "Help-Training":
-        return HelpTraining(classifier, rank="density", eps=0.1)
+        return HelpTraining(classifier, rank="density", eps=EPS)
     return HelpTraining(classifier)
 
 
@@ -133,7 +134,11 @@ PROTOCOL = Protocol(
         "10 % of the training samples labeled at random, gamma .02 and C = 1 as printed; USPS has the gamma and C of "
         "BS2LS-SVM, Gaus50x those of Gaus50, as the article names none",
         DRAWN_ANEW,
-        "Self-training goes on until all samples are labeled",
+        "The article prints neither the threshold of self-training nor eps of Help-Training; here they are .2 and "
+        ".01, and self-training goes on until all samples are labeled. On Gaus50 self-training of the LS-SVM has 49, "
+        "32, 7.1, 8.1 and 9.0 % with the threshold 1, .5, .2, .05 and 0, of the SVM 12, 7.1, 7.4, 8.2 and 8.3 %. "
+        "Help-Training of the LS-SVM on Gaus50x has 17, 17, 20, 26 and 45 % with eps .001, .01, .05, .1 and .3, of "
+        "the SVM 15, 15, 15, 16 and 29 %; by differences of densities (the defaults) eps hardly matters: 13 to 15 %",
     ),
 )
 TUNED = Protocol(

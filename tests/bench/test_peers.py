@@ -162,6 +162,51 @@ def test_universvm_with_the_multiplier_of_its_balance(case, fake):
     assert row.objective == pytest.approx(0.5 * coef @ K @ coef + 2.0 * hinges + ramps)
 
 
+QN = """
+import pathlib
+from numpy import *
+class QN_S3VM_Dense:
+    def __init__(self, X_l, L_l, X_u, random_generator, **options):
+        assert len(X_l) == len(L_l) == 20 and len(X_u) == 40 and random_generator.random() < 1
+        self.__Xreg, self.__X_u_subset, self.__L = mat(X_l + X_u).tolist(), X_u[: min(30, len(X_u))], L_l
+        pathlib.Path(r"%s").write_text(repr(options))
+    def train(self):
+        self.__c = mat([0.5 * sign for sign in self.__L] + [0.0] * 40 + [0.25]).T
+class QN_S3VM:
+    def __init__(self, *arguments, **options):
+        self.__model = QN_S3VM_Dense(*arguments, **options)
+    def train(self):
+        self.__model.train()
+"""
+
+
+def test_qn_s3vm_whose_samples_are_centered(case, tmp_path):
+    seen, source = tmp_path / "options.txt", tmp_path / "qns3vm.py"
+    source.write_text(QN % seen)
+    row = run_peer(PROGRAMS["qns3vm"](source)[0], case)
+    assert row.failure == ""
+    options = eval(seen.read_text())
+    assert options["lam"] == pytest.approx(1 / (2 * 2.0 * 20))
+    assert (options["lamU"], options["estimate_r"], options["kernel_type"]) == (1.0, 0.0, "RBF")
+    K = np.exp(-((case.X[:, None] - case.X) ** 2).sum(axis=2) / (2 * options["sigma"] ** 2))
+    drawn = np.flatnonzero(case.unlabeled)[:30]
+    from_mean = K - K[:, drawn].mean(axis=1, keepdims=True)
+    centered = from_mean - from_mean[drawn].mean(axis=0)
+    c = 0.5 * case.signs
+    f = centered @ c + 0.25
+    hinges = np.maximum(0, 1 - case.signs * f)[~case.unlabeled].sum()
+    expected = 0.5 * c @ centered @ c + 2.0 * hinges + np.exp(-3 * f**2)[case.unlabeled].sum()
+    assert row.objective == pytest.approx(expected)
+    assert row.error == pytest.approx(100 * np.mean((f > 0) != (case.y > 0)))
+
+
+def test_a_module_without_qn_s3vm(case, tmp_path):
+    source = tmp_path / "other.py"
+    source.write_text("")
+    row = run_peer(PROGRAMS["qns3vm"](source)[0], case)
+    assert row.failure == "QN-S3VM ended with code 1: AttributeError: module 'qns3vm' has no attribute 'QN_S3VM'."
+
+
 def test_sparse_samples_are_written_alike(case, fake):
     (peer, *_), _ = fake("universvm")
     thin = case._replace(X=sparse.csr_array(case.X), X_test=sparse.csr_array(case.X_test))

@@ -173,6 +173,7 @@ def peers(
     svmlin: ProgramOption = None,
     universvm: ProgramOption = None,
     svmlight: ProgramOption = None,
+    qns3vm: Annotated[Path | None, typer.Option(metavar="PATH", help="The Python file of this program.")] = None,
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
@@ -180,7 +181,7 @@ def peers(
     from . import reporting
     from .peers import PeersRequest, measure_peers
 
-    programs = {"svmlin": svmlin, "universvm": universvm, "svmlight": svmlight}
+    programs = {"svmlin": svmlin, "universvm": universvm, "svmlight": svmlight, "qns3vm": qns3vm}
     request = PeersRequest(tuple(samples or (500, 2000)), data, out, programs)
     with ProgressDisplay(verbose) as display:
         lines = measure_peers(request, display)

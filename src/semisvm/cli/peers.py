@@ -55,7 +55,7 @@ def named_peers(request: PeersRequest) -> list[Peer]:
     for name, path in request.programs.items():
         if path is None:
             continue
-        if not path.is_file() or not os.access(path, os.X_OK):
+        if not path.is_file() or not (path.suffix == ".py" or os.access(path, os.X_OK)):
             raise InputError(f"{path} is not an executable file; pass that of the program with --{name}.")
         found += PROGRAMS[name](path)
     return found

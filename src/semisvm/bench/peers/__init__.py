@@ -8,7 +8,7 @@ objective is computed from these by ``semisvm.problem``, for the peer as for our
 from collections.abc import Callable
 from pathlib import Path
 
-from . import svm_light, svmlin, universvm
+from . import qns3vm, svm_light, svmlin, universvm
 from .base import Case, Formulation, KernelModel, LinearModel, Peer, PeerFailure
 from .comparison import Row, cases, compare_peers, run_peer, table_lines
 from .estimators import ESTIMATORS
@@ -17,6 +17,7 @@ PROGRAMS: dict[str, Callable[[Path], list[Peer]]] = {
     "svmlin": svmlin.peers,
     "universvm": universvm.peers,
     "svmlight": svm_light.peers,
+    "qns3vm": qns3vm.peers,
 }
 
 __all__ = [

@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from ...estimators import CCCPTSVM, S3VM, SVM, AnnealingTSVM, MultiSwitchTSVM, SwitchingTSVM
+from ...estimators import CCCPTSVM, S3VM, SVM, AnnealingTSVM, ContinuationTSVM, MultiSwitchTSVM, SwitchingTSVM
 from ...self_training import SelfTraining
 from . import formulations as known
 from .base import Case, Formulation, KernelModel, LinearModel, Model, Peer, PeerFailure, Run
@@ -99,6 +99,12 @@ ESTIMATORS: dict[str, Estimator] = {
             OURS,
             known.RAMP_TSVM,
             lambda case, cost: CCCPTSVM(case.C, C_unlabeled=cost, gamma=case.gamma, s=known.RAMP, balance=case.share),
+        ),
+        Estimator(
+            "ContinuationTSVM",
+            OURS,
+            known.GAUSSIAN_TSVM,
+            lambda case, cost: ContinuationTSVM(case.C, C_unlabeled=cost, gamma=case.gamma, balance=case.share),
         ),
         Estimator(
             "SwitchingTSVM",

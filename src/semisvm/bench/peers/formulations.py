@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...losses import Hinge, SquaredHinge, SymmetricRamp, SymmetricSquaredHinge
+from ...losses import Gaussian, Hinge, SquaredHinge, SymmetricRamp, SymmetricSquaredHinge
 from .base import ALL_LABELS, BY_SHARE, LINEAR, RBF, Formulation
 
 RAMP = -0.3
@@ -28,6 +28,13 @@ RAMP_TSVM = Formulation(
     RBF,
     labeled=Hinge(),
     unlabeled=SymmetricRamp(RAMP),
+)
+GAUSSIAN_TSVM = Formulation(
+    "TSVM, Gaussian, rbf",
+    "1/2 |w|^2 + C sum (1 - y f)_+ + C* sum exp(-3 f^2), C* = C l/u, b free, mean of f given",
+    RBF,
+    labeled=Hinge(),
+    unlabeled=Gaussian(),
 )
 HINGE_TSVM = Formulation(
     "TSVM, hinge, rbf",
@@ -58,6 +65,7 @@ FORMULATIONS = (
     HINGE_SVM,
     SQUARED_HINGE_SVM,
     RAMP_TSVM,
+    GAUSSIAN_TSVM,
     HINGE_TSVM,
     SWITCHED_TSVM,
     ANNEALED_TSVM,

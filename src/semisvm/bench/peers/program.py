@@ -42,9 +42,13 @@ class Program(Peer):
     def run(self, case: Case, folder: Path) -> Run:
         """Write the input, run the program in the folder, and read its model."""
         arguments = self.write_input(case, folder)
-        cost = run_program(self.program, [str(self.executable.resolve()), *arguments], folder)
+        cost = run_program(self.program, self.command(arguments), folder)
         model = self.read_model(case, folder)
         return Run(cost, model.scores(case.X_test), model)
+
+    def command(self, arguments: list[str]) -> list[str]:
+        """The words of the call."""
+        return [str(self.executable.resolve()), *arguments]
 
     @abstractmethod
     def write_input(self, case: Case, folder: Path) -> list[str]:

@@ -1,11 +1,15 @@
 """Sets of a folder, labels at random and partitions."""
 
+import hashlib
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from semisvm import LSSVM
-from semisvm.bench import DataFolder
+from semisvm.bench import DIGESTS, DataFolder, check_splits, split_sentences
 from semisvm.bench.data import Partition, show_labels
 
 
@@ -53,3 +57,31 @@ def test_a_partition_counts_errors_on_test_samples_and_trains_on_shown_labels():
     assert data.error(LSSVM(1.0, kernel="linear"), all_labels=True) == 75.0
     assert data.shares == pytest.approx(0.5)
     assert data._replace(y=np.array([1, 2, 3, 3])).shares == {1: 0.25, 2: 0.25, 3: 0.5}
+
+
+def test_other_splits_than_the_official_ones_are_named(tmp_path, monkeypatch):
+    y = np.array([1, 2, 2, 1])
+    changes = {"g50c": {}, "text": {"idx_labs": [[0, 2]]}, "uspst": {"y": [1, 2, 1, 2]}}
+    for name, change in changes.items():
+        np.savez(tmp_path / f"{name}.npz", **({"X": np.eye(4), "y": y, "idx_labs": [[0, 1]]} | change))
+    (tmp_path / "usps.npz").write_text("damaged")
+    folder = DataFolder(tmp_path)
+    expected = hashlib.sha256(np.array(y, "<i8").tobytes())
+    for part in ([0, 1], [2, 3], [2, 3]):
+        expected.update(b"2:" + np.array(part, "<i8").tobytes())
+    for name in [*changes, "usps"]:
+        monkeypatch.setitem(DIGESTS, name, expected.hexdigest())
+    found = check_splits([*changes, "usps", "mnist", "coil20"], folder)
+    assert found == {"g50c": True, "text": False, "usps": False, "uspst": False}
+    assert split_sentences(found) == [
+        "The splits are the official ones, bit for bit: g50c",
+        "Splits that are not the official ones, so that their cells are stand-ins: text, usps, uspst",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("SEMISVM_DATA" not in os.environ, reason="the folder of the data sets is named by SEMISVM_DATA")
+def test_the_official_splits():
+    found = check_splits(DIGESTS, DataFolder(Path(os.environ["SEMISVM_DATA"])))
+    assert found
+    assert all(found.values())

@@ -9,6 +9,7 @@ package.
 from .comparison import Comparison, Tally, compare, compare_cell, tally
 from .data import DataFolder
 from .html_report import html
+from .official_splits import DIGESTS, check_splits, split_sentences
 from .pictures import draw_pictures
 from .protocol import FIXED, REALISTIC, TEST_TUNED, Cell, Measured, Printed, Protocol, Setup, Task
 from .records import DamagedResults, Records, Result, read_records
@@ -17,6 +18,7 @@ from .runner import Progress, ResultsExist, run_protocol, run_task
 from .tables import PROTOCOLS
 
 __all__ = [
+    "DIGESTS",
     "FIXED",
     "PROTOCOLS",
     "REALISTIC",
@@ -36,6 +38,7 @@ __all__ = [
     "Setup",
     "Tally",
     "Task",
+    "check_splits",
     "compare",
     "compare_cell",
     "contents",
@@ -45,6 +48,7 @@ __all__ = [
     "read_records",
     "run_protocol",
     "run_task",
+    "split_sentences",
     "tally",
     "totals",
 ]

@@ -229,6 +229,11 @@ class Protocol:
         if len({cell.key for cell in self.cells}) < len(self.cells):
             raise ValueError(f"{self.name} has two cells of the same row and column.")
 
+    @property
+    def needs(self) -> set[str]:
+        """The data sets of all cells."""
+        return {name for cell in self.cells for name in cell.needs}
+
     def tasks(self, setup: Setup, draws: int | None = None) -> list[Task]:
         """All that can be run, the first draw of every cell before the second of any."""
         runnable = [cell for cell in self.cells if not cell.obstacle(setup)]

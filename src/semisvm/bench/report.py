@@ -20,11 +20,12 @@ SHORT_FORM = "Short form: smaller grids and few draws; the verdicts say little"
 
 
 class Measurement(NamedTuple):
-    """A protocol, its comparisons, and the results that they stand on."""
+    """A protocol, its comparisons, the results that they stand on, and what is known of the splits of its sets."""
 
     protocol: Protocol
     comparisons: Sequence[Comparison]
     records: Records
+    splits: Sequence[str] = ()
 
 
 def table_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
@@ -78,7 +79,7 @@ def note_lines(measurement: Measurement) -> list[str]:
     lines += [f"Worse: {names}. {text}" for text, names in known.items()]
     unknown = [f"{cell.row}, {cell.column}" for cell in worse if not cell.remark]
     lines += [f"Worse, and not known why: {'; '.join(unknown)}"] if unknown else []
-    return [*measurement.protocol.notes, *lines]
+    return [*measurement.protocol.notes, *measurement.splits, *lines]
 
 
 def _by_text(pairs: Sequence[tuple[str, Cell]]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..bench import (
+    DIGESTS,
     PROTOCOLS,
     DamagedResults,
     DataFolder,
@@ -18,6 +19,7 @@ from ..bench import (
     Protocol,
     ResultsExist,
     Setup,
+    check_splits,
     compare,
     contents,
     draw_pictures,
@@ -25,6 +27,7 @@ from ..bench import (
     markdown,
     read_records,
     run_protocol,
+    split_sentences,
     totals,
 )
 from . import InputError
@@ -98,7 +101,8 @@ def write_reports(out: Path, setup: Setup) -> list[Measurement]:
         records = read_records(out / f"{protocol.name}.jsonl")
         if records.headers:
             as_measured = setup._replace(quick=records.headers[-1]["quick"])
-            done.append(Measurement(protocol, compare(protocol, records, as_measured), records))
+            splits = split_sentences(check_splits(protocol.needs, setup.data))
+            done.append(Measurement(protocol, compare(protocol, records, as_measured), records, splits))
     pictures, note = draw_pictures(done)
     for one in done:
         name, picture = one.protocol.name, note
@@ -145,8 +149,9 @@ def list_lines(data: Path | None) -> list[str]:
     lines = []
     for name, protocol in PROTOCOLS.items():
         n_runnable = sum(not cell.obstacle(setup) for cell in protocol.cells)
-        missing = sorted({name for cell in protocol.cells for name in cell.needs if not setup.data.has(name)})
+        missing = sorted(name for name in protocol.needs if not setup.data.has(name))
         lines.append(f"{name:{width}s}{protocol.title}")
         cells = f"{n_runnable} of {len(protocol.cells)} cells can be measured, {protocol.selection}"
         lines.append(f"{'':{width}s}{cells}" + (f"; not found: {', '.join(missing)}" if missing else ""))
-    return lines
+    found = split_sentences(check_splits(DIGESTS, setup.data))
+    return lines + [f"{sentence}." for sentence in found]

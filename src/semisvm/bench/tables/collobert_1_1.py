@@ -142,6 +142,12 @@ def measure(row: RampSet, column: str, kind: str, setup: Setup, draw: int) -> Me
     return fitted(row, column, setup, draw)[kind]
 
 
+UNKNOWN_WEIGHTS = (
+    "the number of support vectors is that of s, which the chapter chooses in a way that it does not print: here s "
+    "has the smallest validation error, and the sparse choice beside it has fewer support vectors at the same error"
+)
+
+
 def _cell(row: RampSet, column: str, kind: str) -> Cell:
     error, count = COUNTS[row.title][column.partition(",")[0]]
     n_train, n_test = row.printed_sizes
@@ -149,7 +155,8 @@ def _cell(row: RampSet, column: str, kind: str) -> Cell:
     sizes = f"; {row.sizes[0]:,} training samples instead of {n_train:,}" if row.sizes[0] != n_train else ""
     differs = SPLITS + sizes + ("; the sparsest model within a standard error is chosen" if column == SPARSE else "")
     run, in_quick = partial(measure, row, column, kind), row is not ADULT
-    return Cell(row.title, f"{column}, {kind}", printed, run, (row.name,), row.draws, differs, in_quick=in_quick)
+    title, remark = f"{column}, {kind}", UNKNOWN_WEIGHTS if kind == SUPPORT else ""
+    return Cell(row.title, title, printed, run, (row.name,), row.draws, differs, remark, in_quick=in_quick)
 
 
 PROTOCOL = Protocol(

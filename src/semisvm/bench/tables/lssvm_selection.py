@@ -46,6 +46,12 @@ ROWS = (
 )
 CRITERIA = {"LS-SVM": PRESS("loo"), "Sparse LS-SVM-EE": EmpiricalError("loo")}
 NOT_HERE = "Bayesian regularization of the criterion by Cawley and Talbot, which is not part of this library"
+FULL_CRITERION = (
+    "the article minimizes the leave-one-out error of the sparse model itself, ours is that of the LS-SVM of all "
+    "samples, which often chooses C near 1,000; a model that is trained on the chosen samples alone does not bear "
+    "that. With the same parameters the LS-SVM has 35.4 % on Flare solar (four draws) and 3.4 % on Image (two), that "
+    "of 300 samples by the reduced set 35.4 and 4.2 %"
+)
 
 
 def partition(row: Row, setup: Setup, draw: int) -> Partition:
@@ -80,8 +86,9 @@ def _cell(row: Row, column: str) -> Cell:
     printed = Printed(mean, standard_error * float(np.sqrt(row.n_partitions)), row.n_partitions, row.n_test)
     if column not in CRITERIA:
         return Cell(row.title, column, printed, None, (row.file,), why_not=NOT_HERE)
-    quick = row.n_train < 1000
-    return Cell(row.title, column, printed, partial(measure, row, column), (row.file,), row.draws, in_quick=quick)
+    remark = "" if column == "LS-SVM" else FULL_CRITERION
+    run, quick = partial(measure, row, column), row.n_train < 1000
+    return Cell(row.title, column, printed, run, (row.file,), row.draws, remark=remark, in_quick=quick)
 
 
 PROTOCOL = Protocol(

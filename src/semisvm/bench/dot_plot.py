@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from ..plots.axes import COLORS, new_figure, remove_frame
@@ -64,7 +65,7 @@ def dot_plot(measurement: Measurement) -> Figure | None:
         ax.set_xlim(left=-0.01 * ax.get_xlim()[1])  # margins may reach below zero, errors do not
     ax.set_ylim(line - 0.5, -0.7)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(measurement.protocol.measures)
+    ax.set_xlabel(textwrap.fill(measurement.protocol.measures, 50))
     remove_frame(ax)
     figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize="small")
     return figure

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "os^DvPX*"  # one more than colors, so that pairs repeat late
 WIDE = 8.0  # times the smallest value: an axis of a larger range is logarithmic
-MIN_GAP = 0.055  # between named ticks, of the width of the axis
+MIN_GAP = 0.075  # between named ticks, of the width of the axis
 
 
 def mark(number: int) -> dict[str, Any]:

@@ -202,3 +202,8 @@ def test_lssvm_selection_is_that_of_leave_one_out(tmp_path, column):
         other = {"C": found.chosen["C"], "gamma": factor * found.chosen["gamma"]}
         assert best <= criterion.value(LSSVM(**other), data.X, data.y)
     assert 0.0 <= found.value < 30.0
+
+
+def test_confident_samples_are_labeled_first_where_there_are_many():
+    thresholds = [adankon_uci.model("BS2LS-SVM", 0.1, 1.0, 0.3, n).confidence_threshold for n in (1000, 1001)]
+    assert thresholds == [None, adankon_uci.CONFIDENT]

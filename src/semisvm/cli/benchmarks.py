@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -72,12 +73,13 @@ def measure_papers(request: PapersRequest, display: ProgressDisplay) -> list[str
         raise InputError(f"{request.out} is not a folder; pass another --out.")
     setup = Setup(DataFolder(request.data), request.quick)
     options: dict[str, Any] = {"resume": request.resume, "draws": request.draws, "command": request.command}
-    done: list[Measurement] = []
     try:
         for protocol in protocols:
             show = partial(_show_progress, display, protocol.name)
             run_protocol(protocol, setup, request.out / f"{protocol.name}.jsonl", on_progress=show, **options)
-            done = write_reports(request.out, setup)
+            write_pages(request.out, measurements(request.out, setup, [protocol]))
+        display.begin("reports")
+        done = write_reports(request.out, setup)
     except (ResultsExist, DamagedResults) as error:
         raise InputError(str(error)) from error
     except OSError as error:
@@ -94,15 +96,20 @@ def _show_progress(display: ProgressDisplay, name: str, progress: Progress) -> N
     display.begin(progress_line(name, progress))
 
 
-def write_reports(out: Path, setup: Setup) -> list[Measurement]:
-    """Write a page for every table that has results in the folder, of this or of an earlier run, and one for all."""
+def measurements(out: Path, setup: Setup, protocols: Iterable[Protocol]) -> list[Measurement]:
+    """What the folder holds of these tables, of this or of an earlier run."""
     done = []
-    for protocol in PROTOCOLS.values():
+    for protocol in protocols:
         records = read_records(out / f"{protocol.name}.jsonl")
         if records.headers:
             as_measured = setup._replace(quick=records.headers[-1]["quick"])
             splits = split_sentences(check_splits(protocol.needs, setup.data))
             done.append(Measurement(protocol, compare(protocol, records, as_measured), records, splits))
+    return done
+
+
+def write_pages(out: Path, done: list[Measurement]) -> tuple[dict[str, str], str]:
+    """Write a page and a picture for every table, and return the pictures, or a sentence why there are none."""
     pictures, note = draw_pictures(done)
     for one in done:
         name, picture = one.protocol.name, note
@@ -110,6 +117,13 @@ def write_reports(out: Path, setup: Setup) -> list[Measurement]:
             picture = f"{name}.svg"
             (out / picture).write_text(pictures[name], encoding="utf-8")
         (out / f"{name}.md").write_text(markdown(one, picture), encoding="utf-8")
+    return pictures, note
+
+
+def write_reports(out: Path, setup: Setup) -> list[Measurement]:
+    """Write a page for every table that has results in the folder, and one for all."""
+    done = measurements(out, setup, PROTOCOLS.values())
+    pictures, note = write_pages(out, done)
     (out / "README.md").write_text(contents(done), encoding="utf-8")
     (out / "report.html").write_text(html(done, pictures, note), encoding="utf-8")
     return done

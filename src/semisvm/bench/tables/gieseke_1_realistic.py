@@ -100,9 +100,8 @@ def _cell(row: Row, column: str) -> Cell:
     printed = printed_of(row, row.realistic_rlsc if column == "RLSC" else row.realistic_s2rlsc)
     differs = ESTIMATED if BALANCES.get(column) == "auto" else ""
     remark = OF_FEW_LABELS if row.title.startswith("USPS(2,7)") else ""
-    return Cell(
-        row.title, column, printed, partial(measure, row, column), needs=row.needs, differs=differs, remark=remark
-    )
+    run, quick = partial(measure, row, column), row.name in ("Gaussian2C", "USPS(2,7)")
+    return Cell(row.title, column, printed, run, row.needs, differs=differs, remark=remark, in_quick=quick)
 
 
 PROTOCOL = Protocol(

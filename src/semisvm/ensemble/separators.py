@@ -18,7 +18,7 @@ from .feature_spaces import FeatureSpace
 TOL = 1e-4
 CCCP_TOL = 1e-2
 CONTINUATION_CLASSES = 4  # with more of them every class is rare, and continuation is of no use
-CCCP_CLASSES = 20  # with more of them CCCP takes four fifths of the time and changes little
+CCCP_CLASSES = 20  # with more of them CCCP takes four fifths of the time, for 0 and 1.5 points on two sets
 
 
 class Separator(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.svm import SVC
 
 import semisvm.bench.tables
-from semisvm import LSSVM
+from semisvm import LSSVM, GradientTSVM
 from semisvm.bench import PROTOCOLS, DataFolder, Setup, run_task
 from semisvm.bench.data import show_labels
 from semisvm.bench.tables import (
@@ -126,6 +126,13 @@ def test_collobert_svm_is_the_best_svc_of_the_grid(tmp_path):
     assert found.value == pytest.approx(min(errors))
     semi = collobert_1_3.measure(row, "CCCP-TSVM, s = 0, C* = C l/u", setup, 1)
     assert (semi.axes["C*"], semi.axes["s"]) == ([1.0], [0.0])
+    smooth = collobert_1_3.measure(row, "nabla-TSVM", setup, 1)
+    model = GradientTSVM(10 / (1 - K.mean()), gamma=gamma * unit, balance="labeled")
+    model.set_params(C_unlabeled=model.C * 20 / 70)
+    shown = np.full(90, -1)
+    shown[labeled[1]] = y[labeled[1]]
+    error = 100 * np.mean(model.fit(X, shown).predict(X[rest[1]]) != y[rest[1]])
+    assert smooth.errors[-1] == pytest.approx(error)
 
 
 def test_gieseke_partitions_have_the_printed_numbers_of_samples():

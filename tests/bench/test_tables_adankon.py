@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 
 from semisvm import CCCPTSVM, LSSVM, SVM, HelpTraining, SwitchingTSVM
 from semisvm.bench import PROTOCOLS, DataFolder, Setup, run_task
@@ -15,6 +16,7 @@ from semisvm.bench.tables import (
     lssvm_selection,
 )
 from semisvm.datasets import make_two_gaussians
+from semisvm.model_selection import PRESS
 
 SHORT = Setup(DataFolder(), quick=True)
 
@@ -188,20 +190,43 @@ def test_usps_svm_is_that_of_a_tenth_of_the_training_samples(small_digits):
 # ------------------------------------------------------------------ model selection for the LS-SVM
 
 
-@pytest.mark.parametrize("column", lssvm_selection.CRITERIA)
-def test_lssvm_selection_is_that_of_leave_one_out(tmp_path, column):
+@pytest.fixture
+def small_german(tmp_path):
     X, y = make_two_gaussians(140, 4, 0.9, random_state=2)
     np.savez(tmp_path / "raetsch_german.npz", X=2 * X + 1, y=y)
-    setup = Setup(DataFolder(tmp_path))
-    row = lssvm_selection.ROWS[2]._replace(n_train=60, n_test=80)
+    return lssvm_selection.ROWS[2]._replace(n_train=60, n_test=80), Setup(DataFolder(tmp_path))
+
+
+def _press(C, gamma, data):
+    return PRESS("loo").value(LSSVM(C, gamma=gamma), data.X, data.y)
+
+
+@pytest.mark.parametrize(
+    ("column", "criterion"),
+    [(lssvm_selection.LSSVM_COLUMN, _press), (lssvm_selection.SPARSE_COLUMN, lssvm_selection.empirical_error)],
+)
+def test_lssvm_selection_is_that_of_leave_one_out(small_german, column, criterion):
+    row, setup = small_german
     data = lssvm_selection.partition(row, setup, 0)
     found = lssvm_selection.measure(row, column, setup, 0)
-    criterion = lssvm_selection.CRITERIA[column]
-    best = criterion.value(LSSVM(**found.chosen), data.X, data.y)
+    best = criterion(**found.chosen, data=data)
     for factor in (0.5, 2.0):
-        other = {"C": found.chosen["C"], "gamma": factor * found.chosen["gamma"]}
-        assert best <= criterion.value(LSSVM(**other), data.X, data.y)
+        assert best <= criterion(found.chosen["C"], factor * found.chosen["gamma"], data)
     assert 0.0 <= found.value < 30.0
+
+
+def test_empirical_error_of_the_sparse_model_equals_models_without_each_of_its_samples(small_german):
+    data = lssvm_selection.partition(*small_german, 0)
+    model = lssvm_selection.sparse_lssvm(2.0, 0.1).fit(data.X, data.shown)
+    assert 5 < len(model.support_) < len(data.y)
+    y = np.where(data.y == model.classes_[1], 1.0, -1.0)
+    f = model.decision_function(data.X)
+    Q = rbf_kernel(data.X, gamma=0.1) + 1.0
+    for i in model.support_:
+        others = model.support_[model.support_ != i]
+        f[i] = Q[i, others] @ np.linalg.solve(Q[np.ix_(others, others)] + 0.5 * np.eye(len(others)), y[others])
+    expected = np.mean(1.0 / (1.0 + np.exp(3.0 * y * f)))
+    assert lssvm_selection.empirical_error(2.0, 0.1, data) == pytest.approx(expected, rel=1e-6)
 
 
 def test_confident_samples_are_labeled_first_where_there_are_many():

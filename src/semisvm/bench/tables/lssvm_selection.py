@@ -6,9 +6,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from ...estimators import LSSVM, SparseLSSVM
 from ...model_selection import PRESS, EmpiricalError, GradientSearchCV
+from ...spaces import Gram, Kernel
 from ...spaces.bandwidth import median_squared_distance
 from ..data import Partition
 from ..protocol import REALISTIC, Cell, Measured, Printed, Protocol, Setup
@@ -44,14 +47,14 @@ ROWS = (
         {"LS-SVM": (34.22, 0.169), "LS-SVM-BR": (34.07, 0.171), "Sparse LS-SVM-EE": (33.31, 0.153)},
     ),
 )
-CRITERIA = {"LS-SVM": PRESS("loo"), "Sparse LS-SVM-EE": EmpiricalError("loo")}
+LSSVM_COLUMN, SPARSE_COLUMN = "LS-SVM", "Sparse LS-SVM-EE"
+SLOPE = EmpiricalError().slope
+COST_STARTS = (1.0, 100.0)
 NOT_HERE = "Bayesian regularization of the criterion by Cawley and Talbot, which is not part of this library"
-FULL_CRITERION = (
-    "the article minimizes the leave-one-out error of the sparse model itself, ours is that of the LS-SVM of all "
-    "samples, which often chooses C near 1,000; a model that is trained on the chosen samples alone does not bear "
-    "that. With the same parameters the LS-SVM has 35.4 % on Flare solar (four draws) and 3.4 % on Image (two), that "
-    "of 300 samples by the reduced set 35.4 and 4.2 %. With C out of four values by five folds of the sparse model it "
-    "has 34.5, 39.0 and 34.5 % on the first three draws of Flare solar"
+STOPPING = (
+    "the stopping rule of the article's sparse LS-SVM was not available, and its choice of samples decides: with the "
+    "parameters that the LS-SVM of all samples prefers, often C near 1,000, the sparse model has 41 % on Flare solar "
+    "and 5.9 % on Image"
 )
 
 
@@ -65,12 +68,46 @@ def partition(row: Row, setup: Setup, draw: int) -> Partition:
     return Partition(scaled[train], y[train], y[train], scaled[test], y[test])
 
 
+def sparse_lssvm(C: float, gamma: float) -> SparseLSSVM:
+    """The model of samples taken one by one."""
+    return SparseLSSVM(C, gamma=gamma, method="greedy", random_state=0)
+
+
+def empirical_error(C: float, gamma: float, data: Partition) -> float:
+    """The leave-one-out empirical error of the sparse model.
+
+    The samples in the model are left out of it by y_i - a_i / (Q^-1)_ii with Q = K + 11' + I/C over them; the others
+    are not part of it. Which samples are taken is not decided anew.
+    """
+    model = sparse_lssvm(C, gamma).fit(data.X, data.shown)
+    y = np.where(data.shown == model.classes_[1], 1.0, -1.0)
+    f, taken = model.decision_function(data.X), model.support_
+    Q = Gram(Kernel("rbf", gamma), data.X[taken]).compute() + 1.0 + np.eye(len(taken)) / C
+    inverse = np.linalg.inv(Q)
+    f[taken] = y[taken] - inverse @ y[taken] / inverse.diagonal()
+    return float(np.mean(expit(-SLOPE * y * f)))
+
+
 def select(column: str, data: Partition, setup: Setup) -> dict[str, float]:
-    """gamma and C of the smallest leave-one-out criterion."""
+    """gamma and C of the smallest leave-one-out criterion: by its gradient, or by the simplex method."""
     gamma = 1.0 / float(median_squared_distance(data.X, np.ones(len(data.y)), 500))
-    short: dict[str, Any] = {"starts": 1, "max_iter": 5} if setup.quick else {}
-    search = GradientSearchCV(LSSVM(1.0, gamma=gamma), CRITERIA[column], refit=False, **short)
-    return {key: float(value) for key, value in search.fit(data.X, data.shown).best_params_.items()}
+    if column == LSSVM_COLUMN:
+        short: dict[str, Any] = {"starts": 1, "max_iter": 5} if setup.quick else {}
+        search = GradientSearchCV(LSSVM(1.0, gamma=gamma), PRESS("loo"), refit=False, **short)
+        return {key: float(value) for key, value in search.fit(data.X, data.shown).best_params_.items()}
+    ends = []
+    for C in COST_STARTS[: 1 if setup.quick else None]:
+        simplex = np.log([[C, gamma], [5.0 * C, gamma], [C, 3.0 * gamma]])
+        options = {"maxfev": 8 if setup.quick else 40, "initial_simplex": simplex}
+        criterion = partial(_log_empirical_error, data=data)
+        ends.append(minimize(criterion, simplex[0], method="Nelder-Mead", options=options))
+    C, gamma = np.exp(min(ends, key=lambda end: end.fun).x)
+    return {"C": float(C), "gamma": float(gamma)}
+
+
+def _log_empirical_error(logarithms: np.ndarray, data: Partition) -> float:
+    C, gamma = np.exp(logarithms)
+    return empirical_error(float(C), float(gamma), data)
 
 
 def measure(row: Row, column: str, setup: Setup, draw: int) -> Measured:
@@ -78,16 +115,16 @@ def measure(row: Row, column: str, setup: Setup, draw: int) -> Measured:
     data = partition(row, setup, draw)
     chosen = select(column, data, setup)
     C, gamma = chosen["C"], chosen["gamma"]
-    sparse = SparseLSSVM(C, gamma=gamma, method="greedy", random_state=draw)
-    return Measured(data.error(LSSVM(C, gamma=gamma) if column == "LS-SVM" else sparse), chosen=chosen)
+    model = LSSVM(C, gamma=gamma) if column == LSSVM_COLUMN else sparse_lssvm(C, gamma)
+    return Measured(data.error(model), chosen=chosen)
 
 
 def _cell(row: Row, column: str) -> Cell:
     mean, standard_error = row.printed[column]
     printed = Printed(mean, standard_error * float(np.sqrt(row.n_partitions)), row.n_partitions, row.n_test)
-    if column not in CRITERIA:
+    if column not in (LSSVM_COLUMN, SPARSE_COLUMN):
         return Cell(row.title, column, printed, None, (row.file,), why_not=NOT_HERE)
-    remark = "" if column == "LS-SVM" else FULL_CRITERION
+    remark = STOPPING if column == SPARSE_COLUMN else ""
     run, quick = partial(measure, row, column), row.n_train < 1000
     return Cell(row.title, column, printed, run, (row.file,), row.draws, remark=remark, in_quick=quick)
 
@@ -105,7 +142,8 @@ PROTOCOL = Protocol(
         "Supervised: all training samples are labeled. The article prints standard errors, here turned into deviations",
         "The partitions are ours, of the printed numbers of samples, fewer than the 20 or 100 of the article; features "
         "are standardized on the training samples",
-        "LS-SVM minimizes the squared leave-one-out residuals (Cawley and Talbot), Sparse LS-SVM-EE the leave-one-out "
-        "empirical error of the LS-SVM; the sparse model takes samples one by one, until one adds less than 1e-4",
+        "LS-SVM minimizes the squared leave-one-out residuals (Cawley and Talbot), by their gradient; Sparse LS-SVM-EE "
+        "the leave-one-out empirical error of the sparse model, by the simplex method from two starts. The sparse "
+        "model takes samples one by one, until one adds less than 1e-4",
     ),
 )

@@ -43,7 +43,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "rows.csv"
             write_table(table, data.X, shown.tolist())
-            command = [sys.executable, "-m", "semisvm.cli", "label", str(table), "--target", "topic"]
+            command = [sys.executable, "-m", "semisvm", "label", str(table), "--target", "topic"]
             start = time.perf_counter()
             subprocess.run(
                 command + (["--method", args.method] if args.method else []), check=True, capture_output=True

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 
 from semisvm.datasets import hide_labels, make_two_gaussians
 
-PROGRAM = [sys.executable, "-m", "semisvm.cli"]
+PROGRAM = [sys.executable, "-m", "semisvm"]
 
 # Imports and fits once, then forks: every run is a separate process, without seconds of imports each.
 SERVER = """
 import contextlib, importlib, json, os, sys
-import semisvm.cli, semisvm.cli.parquet
+import semisvm.cli, semisvm.tables.parquet
 with contextlib.redirect_stdout(sys.stderr):
     semisvm.cli.main(["label", sys.argv[1], "--target", "topic", "--method", "cccp"])
 for line in sys.stdin:

@@ -36,18 +36,21 @@ def test_csv_of_numbers_categories_dates_and_text(tmp_path):
     assert file_names(tmp_path) == ["rows.csv", "rows.labeled.csv"]
     after = read_csv(tmp_path / "rows.labeled.csv")
     assert_filled(example_rows(), after)
-    assert "topic: 20 rows had a label, 60 were filled by SemiSVM" in out
+    assert "rows.csv: 80 rows, 20 with a label of topic in 2 classes, 60 without" in out
+    assert "Filled by SemiSVM" in out
     for name in TOPICS.values():
         filled = sum(row["topic"] == name for row in after) - 10
-        assert re.search(rf"^  {name} +10 +{filled}$", out, re.MULTILINE)
+        assert re.search(rf"^  {name} +10 +{filled} +[01]\.\d\d$", out, re.MULTILINE)
     assert re.search(r"^The unlabeled samples .*: .*the (model|average) .*\.$", out, re.MULTILINE)
-    assert re.search(r"The supervised model would fill \d+ of them differently \(\d+\.\d %\)\.", out)
+    assert re.search(r"The supervised model would fill \d+ rows differently \(\d+\.\d %\)\.", out)
     assert re.search(r"numbers +length, size$", out, re.MULTILINE)
     assert re.search(r"dates +day$", out, re.MULTILINE)
     assert re.search(r"categories +paper$", out, re.MULTILINE)
     assert re.search(r"text +title$", out, re.MULTILINE)
     assert re.search(r"ignored +id \(identifier\)$", out, re.MULTILINE)
-    assert out.endswith("written to rows.labeled.csv\n")
+    assert "written to rows.labeled.csv\n" in out
+    for name in ("supervised SVM", "average of separators"):
+        assert re.search(rf"^  {name} +\d+\.\d %   \d+\.\d to \d+\.\d$", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def test_parquet_written_by_pandas(run, tmp_path):
 
 @pytest.mark.parametrize(
     "topics",
-    [{1: "01", 2: "1"}, {1: "None", 2: "NA"}, {1: "null", 2: "nan"}, {1: "-1", 2: "+1"}, {1: "a,b", 2: 'say "x"'}],
+    [{1: "01", 2: "1"}, {1: "None", 2: "unknown"}, {1: "-1", 2: "+1"}, {1: "a,b", 2: 'say "x"'}],
     ids=str,
 )
 def test_labels_are_written_as_they_were_read(run, tmp_path, topics):
@@ -166,7 +169,8 @@ def test_three_classes_with_balance_and_composed_estimator(run, tmp_path):
 def test_supervised_method(run, tmp_path):
     write_csv(tmp_path / "rows.csv", example_rows())
     out = assert_success(run("label", "rows.csv", "--target", "topic", "--method", "svm"))
-    assert "filled by SVM" in out
+    assert "Filled by SVM" in out
+    assert "SVM uses the labeled rows alone." in out
     assert "supervised model" not in out
     done = run("label", "rows.csv", "--target", "topic", "--method", "svm", "--balance", "0.5", "-o", "x.csv")
     assert_refused(done, "--balance 0.5 is not allowed with --method svm, which uses labeled rows only; remove")
@@ -178,7 +182,7 @@ def test_self_training_methods(run, tmp_path, method, name, topics):
     write_csv(tmp_path / "rows.csv", example_rows(topics))
     out = assert_success(run("label", "rows.csv", "--target", "topic", "--method", method))
     assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv"), topics)
-    assert f"topic: 20 rows had a label, 60 were filled by {name}" in out
+    assert f"Filled by {name}" in out
     assert "The supervised model would fill" in out
 
 
@@ -244,12 +248,60 @@ def test_existing_confidence_column_is_kept_and_not_used(run, tmp_path):
     assert {row["topic_confidence"] for row in read_csv(tmp_path / "rows.labeled.csv")} == {"0.5"}
 
 
-def test_notes_on_one_label_per_class_and_on_similar_classes(run, tmp_path):
-    rows = [{"a": f"{x:.3f}", "topic": ("Yes", "yes")[i] if i < 2 else ""} for i, x in enumerate(X[:, 0])]
+def test_notes_on_classes_of_few_labels_and_on_spellings(run, tmp_path):
+    rows = [{"a": f"{x:.3f}", "topic": ("Yes", "yes", "no")[i] if i < 3 else ""} for i, x in enumerate(X[:, 0])]
     write_csv(tmp_path / "rows.csv", rows)
     out = assert_success(run("label", "rows.csv", "--target", "topic"))
-    assert "note: 'Yes' and 'yes' are taken as different classes" in out
+    assert "note: 'yes' (1) counted as 'Yes' (1); --exact-labels keeps them apart" in out
+    assert "note: classes of few labels are guesses, label more rows of: Yes (2), no (1)" in out
+    assert "Whether the unlabeled rows helped cannot be checked with 3 labels." in out
     assert "not calibrated" in out
+    after = read_csv(tmp_path / "rows.labeled.csv")
+    assert [row["topic"] for row in after[:3]] == ["Yes", "yes", "no"]
+    assert {row["topic"] for row in after[3:]} <= {"Yes", "no"}
+    out = assert_success(run("label", "rows.csv", "--target", "topic", "--exact-labels", "--force"))
+    assert "Yes (1), yes (1), no (1)" in out
+
+
+def test_a_rare_class_that_is_hardly_filled_is_told(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [{"a": f"{rng.normal():.3f}", "topic": ("rare" if i < 8 else "usual") if i < 40 else ""} for i in range(400)]
+    write_csv(tmp_path / "rows.csv", rows)
+    out = assert_success(run("label", "rows.csv", "--target", "topic", "--method", "svm"))
+    assert re.search(r"note: filled less often than the labels suggest.*rare \(20\.0 % of the labels, ", out)
+
+
+def test_spellings_of_unlabeled_cells_are_told(run, tmp_path):
+    rows = [
+        row | {"topic": row["topic"] or ("NA", "unknown", "n/a")[i % 3 % 2 * 2]} for i, row in enumerate(example_rows())
+    ]
+    write_csv(tmp_path / "rows.csv", rows)
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert re.search(r"note: taken as unlabeled: 'NA' \(\d+\), 'n/a' \(\d+\)", out)
+    assert_filled(example_rows(), read_csv(tmp_path / "rows.labeled.csv"))
+
+
+def test_formulas_are_escaped_where_they_are_filled_in(run, tmp_path):
+    topics = {1: "=1+1", 2: "+x, y"}
+    write_csv(tmp_path / "rows.csv", example_rows(topics))
+    assert_success(run("label", "rows.csv", "--target", "topic"))
+    rows = list(zip(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv")))
+    assert {new["topic"] for old, new in rows if old["topic"]} == set(topics.values())
+    assert {new["topic"] for old, new in rows if not old["topic"]} == {"'=1+1", "'+x, y"}
+    assert_success(run("label", "rows.csv", "--target", "topic", "--force", "--raw"))
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv"), topics)
+
+
+def test_class_names_never_control_the_terminal(run, tmp_path):
+    topics = {1: "\x1b[31mred", 2: "\u202eblue"}
+    write_csv(tmp_path / "rows.csv", example_rows(topics))
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert r"\x1b[31mred" in out
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv"), topics)
+    done = run("label", "rows.csv", "--target", "topic", "--force", "--balance", "2")
+    assert "\x1b" not in done.err
 
 
 def test_unusable_columns_are_listed_with_the_reason(run, tmp_path):
@@ -282,7 +334,8 @@ def test_verbose_prints_stages_and_iterations(run, tmp_path):
     done = run("label", "rows.csv", "--target", "topic", "--verbose")
     assert done.code == 0
     stages = [line for line in done.err.splitlines() if ":" not in line]
-    assert stages == ["reading", "preparing features", "fitting", "computing probabilities", "writing"]
+    assert stages == ["reading", "preparing features", "fitting", "computing probabilities",
+                      "checking on held-out rows", "writing"]  # fmt: skip
     assert "fitting: step 0  objective" in done.err
     assert "step 0" not in done.out
 

@@ -239,7 +239,7 @@ def test_signal_during_a_run(big, number, stage, method):
 
 
 WITHOUT = "sys.modules.update({{m: None for m in list(sys.modules) if m.partition('.')[0] == '{0}'}} | {{'{0}': None}})"
-REIMPORT = "[sys.modules.pop(m) for m in list(sys.modules) if m.startswith('semisvm.cli')]"
+REIMPORT = "[sys.modules.pop(m) for m in list(sys.modules) if m.startswith(('semisvm.cli', 'semisvm.tables'))]"
 
 
 @pytest.mark.parametrize("missing", ["typer", "pandas", "pyarrow"])
@@ -253,12 +253,12 @@ def test_importing_the_command_line_loads_nothing_else():
     code = "import sys; before = set(sys.modules); import semisvm.cli; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name for name in done.stdout.split() if name.partition(".")[0] not in sys.stdlib_module_names}
-    assert loaded == {"semisvm", "semisvm.cli"}
+    assert loaded == {"semisvm", "semisvm.cli", "semisvm.tables"}
 
 
 def test_internal_error_is_one_sentence(run, tmp_path):
     write_csv(tmp_path / "rows.csv", example_rows())
-    broken = "sys.modules['semisvm.cli.labeling'].build_transformer = lambda used: 1 / 0"
+    broken = "sys.modules['semisvm.cli.training'].TableFeatures = lambda used: 1 / 0"
     argv = ("label", "rows.csv", "--target", "topic")
     assert_refused(run(*argv, setup=broken), "internal error .ZeroDivisionError.*run again with --debug", code=1)
     done = run(*argv, "--debug", setup=broken)

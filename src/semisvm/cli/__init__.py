@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
+from ..tables import InputError
+
+__all__ = ["InputError", "TerminationSignal", "main", "raise_pending_signal"]
+
 EXTRA = ("typer", "rich", "pandas", "pyarrow")
 COMMANDS = ("label", "demo", "info", "bench")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-
-
-class InputError(Exception):
-    """Input that cannot be used; the message is the one sentence that is printed."""
 
 
 class TerminationSignal(BaseException):
@@ -91,7 +91,9 @@ def _fail_unexpectedly(error: Exception, argv: list[str]) -> int:
 
 def _fail(sentence: str, code: int) -> int:
     """Print why the program ends, on one line, and return its exit code."""
-    print(" ".join(sentence.split()), file=sys.stderr)
+    from .terminal import printable
+
+    print(printable(" ".join(sentence.split())), file=sys.stderr)
     return code
 
 

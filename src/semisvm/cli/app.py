@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .progress import ProgressDisplay
+from .terminal import print_lines
 
 app = typer.Typer(
     name="semisvm",
@@ -44,62 +45,85 @@ def _root(
         typer.echo(context.get_help())
 
 
+TableArgument = Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv, .tsv or .parquet file with a header.")]
+TargetOption = Annotated[str | None, typer.Option(help="The column whose empty cells are to be filled.")]
+TextOption = Annotated[list[str] | None, typer.Option(help="A column to read as text; may be repeated.")]
+IgnoreOption = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")]
+MethodOption = Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")]
+BalanceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Class shares of the unlabeled rows: class=share,class=share, or with two classes the share of the "
+        "second in alphabetical order. By default an estimate from the labeled rows.",
+    ),
+]
+UnlabeledOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TEXT",
+        help="A marker of unlabeled cells of the target beside empty ones, NA, N/A, NaN, null and ?; may be repeated. "
+        "Without it none, unknown and -1 are markers, too, where there is no other unlabeled cell.",
+    ),
+]
+ExactOption = Annotated[
+    bool, typer.Option("--exact-labels", help="Keep labels apart that differ in capitals or blanks alone.")
+]
+EncodingOption = Annotated[str | None, typer.Option(help="Encoding of a CSV file; by default UTF-8.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of randomized methods.")]
+
+
 @app.command()
 def label(
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv, .tsv or .parquet file with a header.")],
-    target: Annotated[str | None, typer.Option(help="The column whose empty cells are to be filled.")] = None,
-    text: Annotated[list[str] | None, typer.Option(help="A column to read as text; may be repeated.")] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")] = None,
-    method: Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")] = "semi",
+    table: TableArgument,
+    target: TargetOption = None,
+    text: TextOption = None,
+    ignore: IgnoreOption = None,
+    method: MethodOption = "semi",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; by default TABLE.labeled beside TABLE.")
     ] = None,
-    balance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Class shares of the unlabeled rows: class=share,class=share, or with two classes the share of the "
-            "second in alphabetical order. By default those of the labeled rows.",
-        ),
-    ] = None,
-    unlabeled: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Another marker of unlabeled cells of the target, such as ?.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file; by default UTF-8.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of randomized methods.")] = 0,
+    balance: BalanceOption = None,
+    unlabeled: UnlabeledOption = None,
+    exact_labels: ExactOption = False,
+    encoding: EncodingOption = None,
+    seed: SeedOption = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Fill in labels as they are, even where a spreadsheet would run them.")
+    ] = False,
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Fill the empty cells of a column, with a confidence for each."""
+    """Fill the unlabeled cells of a column, with a confidence for each."""
     from . import labeling, reporting
+    from .training import MethodOptions, TableOptions
 
-    request = labeling.LabelRequest(
-        table, target, tuple(text or ()), tuple(ignore or ()), method, output, balance, seed, unlabeled, encoding, force
+    options = TableOptions(
+        *(table, target, tuple(text or ()), tuple(ignore or ()), tuple(unlabeled or ()), exact_labels, encoding)
     )
+    request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw)
     with ProgressDisplay(verbose) as display:
         result = labeling.label(request, display)
-    reporting.print_lines(reporting.label_report(result))
+    print_lines(reporting.label_report(result))
 
 
 @app.command()
 def demo(verbose: Verbose = False, debug: Debug = False) -> None:
     """Compare supervised and semi-supervised models on example data."""
-    from . import reporting
     from .demo import demo_report
 
     with ProgressDisplay(verbose) as display:
         lines = demo_report(display)
-    reporting.print_lines(lines)
+    print_lines(lines)
 
 
 @app.command()
 def info(debug: Debug = False) -> None:
     """Print versions, methods, caches and the memory limit."""
-    from . import reporting
     from .info import info_report
 
-    reporting.print_lines(info_report())
+    print_lines(info_report())
 
 
 bench = typer.Typer(
@@ -126,13 +150,12 @@ def papers(
     debug: Debug = False,
 ) -> None:
     """Run tables of papers and compare with what is printed. A stopped run goes on with --resume."""
-    from . import reporting
     from .benchmarks import PapersRequest, measure_papers
 
     request = PapersRequest(tuple(table or ()), data, out, quick, resume, draws)
     with ProgressDisplay(verbose) as display:
         lines = measure_papers(request, display)
-    reporting.print_lines(lines)
+    print_lines(lines)
 
 
 @bench.command("report")
@@ -144,19 +167,17 @@ def report(
     debug: Debug = False,
 ) -> None:
     """Write the reports of the results in a folder again, without running anything."""
-    from . import reporting
     from .benchmarks import rewrite_reports
 
-    reporting.print_lines(rewrite_reports(out, data))
+    print_lines(rewrite_reports(out, data))
 
 
 @bench.command("list")
 def list_tables(data: DataOption = None, debug: Debug = False) -> None:
     """List the tables and what can be measured with the data at hand."""
-    from . import reporting
     from .benchmarks import list_lines
 
-    reporting.print_lines(list_lines(data))
+    print_lines(list_lines(data))
 
 
 ProgramOption = Annotated[Path | None, typer.Option(metavar="PATH", help="The executable of this program.")]
@@ -178,14 +199,13 @@ def peers(
     debug: Debug = False,
 ) -> None:
     """Time scikit-learn, and programs that you name, beside ours, with the objective of each computed anew."""
-    from . import reporting
     from .peers import PeersRequest, measure_peers
 
     programs = {"svmlin": svmlin, "universvm": universvm, "svmlight": svmlight, "qns3vm": qns3vm}
     request = PeersRequest(tuple(samples or (500, 2000)), data, out, programs)
     with ProgressDisplay(verbose) as display:
         lines = measure_peers(request, display)
-    reporting.print_lines(lines)
+    print_lines(lines)
 
 
 def run(argv: list[str]) -> int:

@@ -14,6 +14,7 @@ from ..datasets import hide_labels, make_two_gaussians
 from ..ensemble import SemiSVM
 from .labeling import LabelRequest, label
 from .progress import ProgressDisplay
+from .training import TableOptions
 
 N_DRAWS = 3
 N_TICKETS, N_LABELED = 400, 50
@@ -70,7 +71,7 @@ def demo_report(display: ProgressDisplay) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="semisvm-demo-") as folder:
         source = Path(folder) / "tickets.csv"
         truth = write_tickets(source)
-        result = label(LabelRequest(source, "topic"), display)
+        result = label(LabelRequest(TableOptions(source, "topic")), display)
         with result.output.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     filled = [i for i, row in enumerate(rows) if row["topic_confidence"] != "1"]

@@ -2,80 +2,147 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
+from ..tables.reading import join_first
+from .evaluation import Evaluation
 from .labeling import LabelResult
-from .reading import join_first
+from .terminal import printable
+from .training import TrainingTable
 
 MAX_CLASSES = 30  # that a report lists
 MAX_COLUMNS = 8  # that a report lists per kind
 LOW_CONFIDENCE = 0.7
+FEW_LABELS = 5  # of a class
 KINDS = {
     "number": "numbers",
     "boolean": "booleans",
     "date": "dates",
     "category": "categories",
+    "string": "strings",
     "text": "text",
     "characters": "text",
     "ignored": "ignored",
 }
 
 
-def print_lines(lines: list[str]) -> None:
-    """Print lines; a closed pipe, as behind ``head``, is not an error."""
-    try:
-        print("\n".join(lines), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def label_report(result: LabelResult) -> list[str]:
-    """Rows by class, the difference from the supervised model, the columns by kind, and the file written."""
-    target, n_given, n_filled = result.target, result.given.total(), result.filled.total()
+    """What was read, rows by class, held-out errors, the conclusion, the columns, notes, and the file written."""
+    training = result.training
+    target, n_given, n_filled = training.target, training.labels.given.total(), result.filled.total()
     if not n_filled:
         lines = [f"{target}: no row is unlabeled, all {n_given:,} rows have a label, with confidence 1"]
+        lines += ["", *class_table(result), ""]
     else:
-        lines = [
-            f"{target}: {n_given:,} rows had a label, {n_filled:,} were filled by {type(result.estimator).__name__}"
-        ]
-    lines += ["", *_class_table(result), ""]
-    if n_filled:
-        if hasattr(result.estimator, "report_"):
-            lines += [result.estimator.report_.conclusion]
+        lines = [*reading_lines(training), "", f"Filled by {type(result.estimator).__name__}", *class_table(result), ""]
+        lines += evaluation_lines(result.evaluation)
         if result.n_different is not None:
             share = 100 * result.n_different / n_filled
-            lines += [f"The supervised model would fill {result.n_different:,} of them differently ({share:.1f} %)."]
+            lines += [f"The supervised model would fill {result.n_different:,} rows differently ({share:.1f} %)."]
         n_low = int((result.confidence < LOW_CONFIDENCE).sum())
         median = np.median(result.confidence)
         lines += [f"Confidence: median {median:.2f}, {n_low:,} rows below {LOW_CONFIDENCE:g}.", ""]
-        lines += [*_columns_by_kind(result), ""]
-    lines += [f"note: {note}" for note in result.notes]
-    return [*lines, f"written to {_relative(result.output)}"]
+    lines += [f"note: {note}" for note in [*result.notes, *rare_class_notes(result)]]
+    lines += [f"written to {relative(result.output)}"]
+    if n_filled and np.min(result.confidence) < LOW_CONFIDENCE:
+        lines += [f"next: look at the rows of lowest {target}_confidence, label some of them and run this again."]
+    return lines
 
 
-def _class_table(result: LabelResult) -> list[str]:
-    classes = [c for c, _ in (result.given + result.filled).most_common()]
+def reading_lines(training: TrainingTable) -> list[str]:
+    """Rows, labels, duplicates, and the columns by kind."""
+    given, n_rows = training.labels.given, training.table.n_rows
+    n_unlabeled = n_rows - given.total()
+    lines = [
+        f"{training.options.source.name}: {n_rows:,} rows, {given.total():,} with a label of {training.target} in "
+        f"{len(given):,} classes, {n_unlabeled:,} without"
+    ]
+    if training.n_repeated:
+        lines += [f"{training.n_repeated:,} rows repeat the features of another one"]
+    return [*lines, *_columns_by_kind(training)]
+
+
+def class_table(result: LabelResult) -> list[str]:
+    """Per class what was given and filled, and the median confidence of what was filled."""
+    given, filled = result.training.labels.given, result.filled
+    classes = [c for c, _ in (given + filled).most_common()]
     shown = classes[:MAX_CLASSES]
-    width = max(len(str(c)) for c in [*shown, "class"])
-    lines = [f"  {'class':{width}s}  {'given':>9s}  {'filled':>9s}"]
-    lines += [f"  {c!s:{width}s}  {result.given[c]:9,d}  {result.filled[c]:9,d}" for c in shown]
+    width = max(len(printable(str(c))) for c in [*shown, "class"])
+    lines = [f"  {'class':{width}s}  {'given':>9s}  {'filled':>9s}  {'confidence':>10s}"]
+    labels = np.array([str(c) for c in result.labels], dtype=object)
+    for c in shown:
+        of_class = result.confidence[labels == str(c)] if len(labels) else np.zeros(0)
+        sure = f"{np.median(of_class):.2f}" if len(of_class) else "-"
+        lines.append(f"  {printable(str(c)):{width}s}  {given[c]:9,d}  {filled[c]:9,d}  {sure:>10s}")
     return lines + ([f"  and {len(classes) - len(shown):,} more"] if len(classes) > len(shown) else [])
 
 
-def _columns_by_kind(result: LabelResult) -> list[str]:
+def evaluation_lines(evaluation: Evaluation | None) -> list[str]:
+    """Held-out errors with intervals, the best first, and the conclusion."""
+    if evaluation is None:
+        return []
+    lines = []
+    if evaluation.estimates:
+        width = max(len(one.name) for one in evaluation.estimates)
+        lines = [f"Error on labeled rows that were held out ({evaluation.estimates[0].n:,} rows), with 95 % interval"]
+        for one in evaluation.estimates:
+            low, high = one.interval
+            lines.append(f"  {one.name:{width}s}  {100 * one.error:5.1f} %   {100 * low:.1f} to {100 * high:.1f}")
+    return [*lines, evaluation.conclusion]
+
+
+def rare_class_notes(result: LabelResult) -> list[str]:
+    """Warnings about classes of few labels, and about those that were filled far less often than given."""
+    given, filled = result.training.labels.given, result.filled
+    n_given, n_filled = given.total(), filled.total()
+    if not n_filled:
+        return []
+    notes = []
+    few = [f"{c!s} ({given[c]})" for c in given if given[c] < FEW_LABELS]
+    if few:
+        notes.append(f"classes of few labels are guesses, label more rows of: {join_first(few, MAX_CLASSES)}")
+    seldom = [f"{c!s} ({_percent(given[c], n_given)} of the labels, {_percent(filled[c], n_filled)} of the filled rows)"
+              for c in given if is_seldom(given[c], n_given, filled[c] / n_filled)]  # fmt: skip
+    if seldom:
+        notes.append(f"filled less often than the labels suggest, rows may be missing: {join_first(seldom, 5)}; pass "
+                     "the shares with --balance if you know them")  # fmt: skip
+    return notes
+
+
+def is_seldom(n_class: int, n_labels: int, share: float) -> bool:
+    """Whether a share of the filled rows is below the 95 % interval of the share of a class among the labels."""
+    return share < binomtest(n_class, n_labels).proportion_ci(method="wilson").low
+
+
+def _percent(n: int, total: int) -> str:
+    return f"{100 * n / total:.1f} %"
+
+
+def _columns_by_kind(training: TrainingTable) -> list[str]:
     names: dict[str, list[str]] = {}
-    for column in result.columns:
+    for column in training.columns:
         name = column.name or "(no name)"
         names.setdefault(KINDS[column.kind], []).append(f"{name} ({column.reason})" if column.reason else name)
     kinds = [kind for kind in dict.fromkeys(KINDS.values()) if kind in names]
-    return ["Columns"] + [f"  {kind:10s}  {join_first(names[kind], MAX_COLUMNS)}" for kind in kinds]
+    return [f"  {kind:10s}  {join_first(names[kind], MAX_COLUMNS)}" for kind in kinds]
 
 
-def _relative(path: Path) -> Path:
+def relative(path: Path) -> Path:
     """The path from the current folder, if it is below."""
     current = Path.cwd()
     return path.relative_to(current) if path.is_relative_to(current) else path
+
+
+def as_json(value: Any) -> Any:
+    """A value of NumPy, a path or a mapping as JSON takes it."""
+    if isinstance(value, dict):
+        return {str(k): as_json(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(v) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value) if isinstance(value, Path) else value

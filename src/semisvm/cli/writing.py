@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ..tables.reading import format_of
 from . import InputError, raise_pending_signal
-from .reading import format_of
 
 
 def output_path(source: Path, requested: Path | None, force: bool) -> Path:

@@ -31,6 +31,17 @@ def unquote(raw: str) -> str:
     return raw if quoted is None else quoted[0][1:-1].replace('""', '"') + raw[quoted.end() :]
 
 
+def escape_formula(value: str) -> str:
+    """A value with an apostrophe before it if a spreadsheet would run it as a formula; numbers stay."""
+    if not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return "'" + value
+    return value
+
+
 def records(text: str, delimiter: str) -> Iterator[Record]:
     """All records of a text."""
     newline = "\n" if "\n" in text else "\r"

@@ -68,8 +68,8 @@ class ParquetTable:
             return RawColumn("number", _floats(column))
         return RawColumn("text", [""] * self.n_rows) if pa.types.is_null(dtype) else RawColumn("other", str(dtype))
 
-    def labels(self, position: int, marker: str | None) -> list[Any]:
-        """The values of the target, None for null, NaN, an empty string and the marker."""
+    def target_cells(self, position: int) -> list[Any]:
+        """The values of the target, None for null and NaN."""
         column = self._decoded(position)
         dtype = column.type
         is_discrete = pa.types.is_integer(dtype) or pa.types.is_boolean(dtype)
@@ -87,10 +87,18 @@ class ParquetTable:
                     f"the target {self.names[position]!r} holds fractions such as {fraction:g}; labels are text, whole "
                     "numbers or booleans: choose another column or convert it to classes."
                 )
-        return [None if v is None or (isinstance(v, str) and not v.strip()) or str(v) == marker else v for v in values]
+        return values
 
-    def write(self, file: BinaryIO, position: int, filled: list[Any], name: str, confidence: list[float]) -> None:
-        """Write all rows with the filled target and one more column."""
+    def write(
+        self,
+        file: BinaryIO,
+        position: int,
+        filled: list[Any],
+        name: str,
+        confidence: list[float],
+        escape: bool = True,
+    ) -> None:
+        """Write all rows with the filled target and one more column; no program runs a cell of Parquet."""
         field, column = self.table.schema.field(position), self._decoded(position)
         values = [old if new is None else new for old, new in zip(column.to_pylist(), filled)]
         target = pa.array(values, type=column.type)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from . import InputError
-from .cells import Record, records, sniff_delimiter, unquote
+from .cells import Record, escape_formula, records, sniff_delimiter, unquote
 from .columns import RawColumn
 
 
@@ -91,16 +91,27 @@ class DelimitedTable:
         """The cells of a column, as text."""
         return RawColumn("text", [unquote(row[position]) for row in self.rows])
 
-    def labels(self, position: int, marker: str | None) -> list[str | None]:
-        """The values of the target, None where the cell is empty or holds the marker."""
-        cells = self.column(position).values
-        return [None if not cell.strip() or cell == marker else cell for cell in cells]
+    def target_cells(self, position: int) -> list[Any]:
+        """The cells of the target, as text."""
+        return self.column(position).values
 
-    def write(self, file: BinaryIO, position: int, filled: list[Any], name: str, confidence: list[float]) -> None:
+    def write(
+        self,
+        file: BinaryIO,
+        position: int,
+        filled: list[Any],
+        name: str,
+        confidence: list[float],
+        escape: bool = True,
+    ) -> None:
         """Write all lines, those without cells included, with the filled target and one more column."""
         raw_labels: dict[str, str] = {}
         for row in self.rows:
             raw_labels.setdefault(unquote(row[position]), row[position])
+        if escape:
+            name = escape_formula(name)
+            raw_labels = {v: raw if escape_formula(v) == v else self._quote(escape_formula(v))
+                          for v, raw in raw_labels.items()}  # fmt: skip
         pieces = [self.prefix, self.delimiter.join([*self.header.cells, self._quote(name)]), self.header.end]
         results = iter(zip(filled, confidence))
         for _, cells, end in self.lines:

@@ -28,10 +28,18 @@ class Table(Protocol):
     def column(self, position: int) -> RawColumn:
         """The values of a column."""
 
-    def labels(self, position: int, marker: str | None) -> list[Any]:
-        """The values of the target, None where it is unlabeled."""
+    def target_cells(self, position: int) -> list[Any]:
+        """The values of the target as they stand there, None where there is none."""
 
-    def write(self, file: BinaryIO, position: int, filled: list[Any], name: str, confidence: list[float]) -> None:
+    def write(
+        self,
+        file: BinaryIO,
+        position: int,
+        filled: list[Any],
+        name: str,
+        confidence: list[float],
+        escape: bool = True,
+    ) -> None:
         """Write all rows with the filled target and one more column.
 
         Parameters
@@ -46,6 +54,8 @@ class Table(Protocol):
             Name of the column of confidences.
         confidence : list of float
             One per row.
+        escape : bool
+            Whether what is filled in gets an apostrophe where a spreadsheet would run it as a formula.
         """
 
 

@@ -1,0 +1,181 @@
+"""What the commands that learn have in common: read a table, make features of its columns, fit a model."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pandas.util import hash_array
+from sklearn.exceptions import ConvergenceWarning
+
+from ..tables import InputError
+from ..tables.columns import Column, detect_column
+from ..tables.features import TableFeatures
+from ..tables.reading import Table, check_input, find_column, join_first, read_table
+from ..tables.target import Labels, check_classes, parse_balance, read_labels
+from .methods import find_method, short_name
+from .progress import ProgressDisplay
+
+MAX_REASONS = 8  # that a message lists
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The options of a table with a target."""
+
+    source: Path
+    target: str | None
+    text: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    unlabeled: tuple[str, ...] = ()
+    exact_labels: bool = False
+    encoding: str | None = None
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """The options of a model."""
+
+    method: str = "semi"
+    balance: str | None = None
+    seed: int = 0
+
+
+@dataclass
+class TrainingTable:
+    """A table, its labels, and the features of its columns."""
+
+    options: TableOptions
+    table: Table
+    position: int  # of the target
+    labels: Labels
+    columns: list[Column] = field(default_factory=list)  # all but the target
+    features: TableFeatures | None = None
+    X: Any = None
+    n_repeated: int = 0  # rows whose used columns equal those of an earlier row
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def target(self) -> str:
+        """The name of the target."""
+        return self.table.names[self.position]
+
+    @property
+    def y(self) -> np.ndarray:
+        """The labels, None where there is none."""
+        y = np.empty(len(self.labels.values), dtype=object)
+        y[:] = self.labels.values
+        return y
+
+    @property
+    def empty(self) -> np.ndarray:
+        """Positions of the unlabeled rows."""
+        return np.array([i for i, value in enumerate(self.labels.values) if value is None], dtype=int)
+
+
+def read_target(options: TableOptions, display: ProgressDisplay) -> TrainingTable:
+    """Read a table and the labels of its target; without features."""
+    check_input(options.source)
+    display.begin("reading")
+    table = read_table(options.source, options.encoding, options.target)
+    position = find_column(table, options.target, "--target", options.source.name)
+    labels = read_labels(table.target_cells(position), options.unlabeled, options.exact_labels)
+    return TrainingTable(options, table, position, labels, notes=list(labels.notes))
+
+
+def add_features(training: TrainingTable, display: ProgressDisplay) -> None:
+    """Make X of all columns that can be used."""
+    display.begin("preparing features")
+    check_classes(training.target, training.labels.given, training.table.n_rows)
+    table, options = training.table, training.options
+    file_name = options.source.name
+    text = {find_column(table, name, "--text", file_name) for name in options.text}
+    ignored = {find_column(table, name, "--ignore", file_name) for name in options.ignore}
+    if training.position in text | ignored:
+        raise InputError(
+            f"{training.target!r} is the target, which is never a feature; remove it from --text and --ignore."
+        )
+    values = []
+    for i, name in enumerate(table.names):
+        if i == training.position:
+            continue
+        raw = None if i in ignored else table.column(i)
+        column = _detect(training.target, name, raw, i in text)
+        training.columns.append(column)
+        if raw is not None and column.kind != "ignored":
+            values.append(column.values(raw))
+            training.notes += [f"{name}: {column.note}"] if column.note else []
+    used = [column for column in training.columns if column.kind != "ignored"]
+    if not used:
+        reasons = [f"{column.name} ({column.reason})" for column in training.columns]
+        raise InputError(
+            f"no column besides the target {training.target!r} can be used: "
+            f"{join_first(reasons, MAX_REASONS) or 'it is the only column'}; add a column of numbers, categories or "
+            "text."
+        )
+    training.n_repeated = count_repeated(values)
+    training.features = TableFeatures(used)
+    training.X = training.features.fit_transform(values)
+
+
+def count_repeated(values: list[Any]) -> int:
+    """The number of rows that equal an earlier one in all columns."""
+    keys = np.zeros(len(values[0]), dtype=np.uint64)
+    for column in values:
+        column = np.asarray(column, dtype=object if isinstance(column, list) else float)
+        keys = keys * np.uint64(1_000_003) + hash_array(column)
+    return len(keys) - len(np.unique(keys))
+
+
+def _detect(target: str, name: str, raw: Any, as_text: bool) -> Column:
+    if raw is None:
+        return Column(name, "ignored", reason="excluded by --ignore")
+    if re.fullmatch(rf"{re.escape(target)}_confidence(_\d+)?", name):
+        return Column(name, "ignored", reason="written by semisvm")
+    return detect_column(name, raw, as_text)
+
+
+def new_estimator(options: MethodOptions, classes: list[Any], display: ProgressDisplay) -> Any:
+    """The unfitted estimator, with those options that it has parameters for."""
+    estimator = find_method(options.method)()
+    parameters = estimator.get_params(deep=False)
+    values = {"unlabeled": None, "random_state": options.seed, "verbose": display.estimator_verbose}
+    if options.balance is not None:
+        if "balance" not in parameters:
+            raise InputError(
+                f"--balance {options.balance} is not allowed with --method {short_name(type(estimator).__name__)}, "
+                "which uses labeled rows only; remove --balance or choose a semi-supervised method such as semi."
+            )
+        estimator.set_params(balance=parse_balance(options.balance, classes))
+    return estimator.set_params(**{name: value for name, value in values.items() if name in parameters})
+
+
+@contextmanager
+def collected_warnings(training: TrainingTable, display: ProgressDisplay) -> Iterator[None]:
+    """What estimators warn about becomes notes, and what they print progress."""
+    with warnings.catch_warnings(record=True) as caught, display.iterations():
+        warnings.simplefilter("always")
+        yield
+    messages = (
+        str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning) or w.category is UserWarning
+    )
+    training.notes += [note for note in dict.fromkeys(messages) if note not in training.notes]
+
+
+def fit_table(training: TrainingTable, options: MethodOptions, display: ProgressDisplay) -> Any:
+    """A fitted estimator."""
+    estimator = new_estimator(options, sorted(training.labels.given), display)
+    with collected_warnings(training, display):
+        if training.X is None:
+            add_features(training, display)
+        display.begin("fitting")
+        try:
+            return estimator.fit(training.X, training.y)
+        except ValueError as error:
+            raise InputError(str(error)) from error

@@ -1,0 +1,168 @@
+"""The kind of a column: number, boolean, date, category, string, text, or ignored.
+
+The rules use the cells alone, in this order; the first that applies decides.
+
+=========== ==========================================================================================
+text        named by the user
+ignored     no filled cell, or one value throughout
+boolean     every filled cell is true or false
+number      95 % of the filled cells are numbers of one format (:mod:`semisvm.tables.numbers`), the others count as
+            missing; ignored as an identifier if integer, all distinct and like row numbers
+date        95 % of the filled cells are dates of one order (:mod:`semisvm.tables.dates`), the others count as missing
+text        two words per cell or more on average, or a script without spaces, and mostly distinct
+ignored     single words, (nearly) all distinct: an identifier such as a key or an address
+category    strings of few values; blanks at the ends and capitals do not matter, an empty cell is a category too
+string      strings of many values, such as names of cities
+=========== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .dates import DateFormat, detect_dates, parse_dates
+from .missing import is_missing
+from .numbers import NumberFormat, detect_numbers, parse_numbers
+
+MIN_WORDS = 2.0
+MIN_DISTINCT_TEXT = 0.3  # share of distinct cells above which several words are text
+MIN_DISTINCT_IDENTIFIER = 0.9
+MIN_IDENTIFIER_ROWS = 20  # fewer integers may be distinct by chance
+MAX_CATEGORIES = 40  # of one feature each; more are encoded by their characters
+
+IDENTIFIER_NAME = re.compile(r"(?i:(^|[\W_])(id|key|index|idx|uuid|guid|row|no|nr)s?($|[\W_\d]))|[a-z]I[dD]$|^$")
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+BOOLEANS = {"true": 1.0, "false": 0.0}
+
+
+class RawColumn(NamedTuple):
+    """A column as its file holds it.
+
+    ``kind`` is "text" (a list of str, empty where missing), "number", "boolean", "date" (arrays of float, NaN where
+    missing; dates in days) or "other" (``values`` names the type).
+    """
+
+    kind: str
+    values: Any
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and how its cells are read, also those of another table.
+
+    ``kind`` is one of the table above, or "characters" for text of a script without spaces.
+    """
+
+    name: str
+    kind: str
+    form: NumberFormat | DateFormat | None = None  # of numbers and dates that were strings
+    reason: str = ""  # why it is ignored
+    note: str = ""  # what was read otherwise than it stands there
+
+    def values(self, raw: RawColumn) -> Any:
+        """The cells of a column of this kind: an array of floats with NaN, or a list of strings."""
+        if self.kind in ("number", "date", "boolean"):
+            return self._floats(raw)[0]
+        cells = raw.values if raw.kind == "text" else ["" if v != v else f"{v:g}" for v in raw.values]
+        if self.kind in ("text", "characters"):
+            return cells
+        return [" ".join(cell.split()).casefold() for cell in cells]
+
+    def n_unread(self, raw: RawColumn) -> int:
+        """How many filled cells are not of this kind."""
+        return len(self._floats(raw)[1]) if self.kind in ("number", "date", "boolean") else 0
+
+    def _floats(self, raw: RawColumn) -> tuple[np.ndarray, list[str]]:
+        if raw.kind != "text":
+            values = np.asarray(raw.values, dtype=float)
+            return np.where(np.isfinite(values), values, np.nan), []
+        if self.kind == "boolean":
+            values = np.array([BOOLEANS.get(cell.strip().lower(), np.nan) for cell in raw.values])
+            return values, [c for c, v in zip(raw.values, values) if v != v and not is_missing(c)]
+        if isinstance(self.form, DateFormat):
+            return parse_dates(raw.values, self.form)
+        values, others = parse_numbers(raw.values, self.form or NumberFormat())
+        return np.where(np.isfinite(values), values, np.nan), others
+
+
+def detect_column(name: str, raw: RawColumn, as_text: bool = False) -> Column:
+    """Find the kind of a column; ``as_text`` if the user declared it as text."""
+    if raw.kind == "other":
+        return Column(name, "ignored", reason=f"type {raw.values}")
+    if as_text:
+        return _text_column(name, Column(name, "text").values(raw))
+    if raw.kind != "text":
+        return _check_floats(Column(name, raw.kind), raw)
+    return _detect_strings(name, raw)
+
+
+def _check_floats(column: Column, raw: RawColumn) -> Column:
+    """The column, ignored if its floats tell nothing; with a note on cells that are something else."""
+    values, others = column._floats(raw)
+    filled = values[~np.isnan(values)]
+    if not len(filled):
+        return Column(column.name, "ignored", reason="empty")
+    if (filled == filled[0]).all():
+        return Column(column.name, "ignored", reason="constant")
+    if column.kind == "number" and _is_identifier(column.name, filled):
+        return Column(column.name, "ignored", reason="identifier")
+    if others:
+        example = min(others, key=len).strip()[:30]
+        kinds = {"date": "dates"}.get(column.kind, "numbers")
+        note = f"{len(others):,} of {len(values):,} cells are no {kinds}, such as {example!r}; taken as missing"
+        column = replace(column, note="; ".join(part for part in (column.note, note) if part))
+    return column
+
+
+def _is_identifier(name: str, filled: np.ndarray) -> bool:
+    """Whether numbers are distinct integers whose name, order or density is that of an identifier."""
+    if (filled != np.floor(filled)).any() or len(np.unique(filled)) < len(filled):
+        return False
+    steps = np.diff(filled)
+    if IDENTIFIER_NAME.search(name) or (len(filled) > 2 and (steps == 1).all()):
+        return True
+    in_order = (steps > 0).all() or (steps < 0).all()
+    return len(filled) >= MIN_IDENTIFIER_ROWS and bool(in_order or np.ptp(filled) < 2 * len(filled))
+
+
+def _detect_strings(name: str, raw: RawColumn) -> Column:
+    filled = [cell for cell in raw.values if not is_missing(cell)]
+    if not filled:
+        return Column(name, "ignored", reason="empty")
+    if all(cell.strip().lower() in BOOLEANS for cell in filled):
+        return _check_floats(Column(name, "boolean"), raw)
+    form: NumberFormat | DateFormat | None = detect_numbers(filled)
+    if form is not None:
+        return _check_floats(Column(name, "number", form), raw)
+    form, note = detect_dates(filled)
+    if form is not None:
+        return _check_floats(Column(name, "date", form, note=note), raw)
+    return _detect_words(name, raw.values)
+
+
+def _detect_words(name: str, cells: list[str]) -> Column:
+    cells = [cell if cell.strip() else "" for cell in cells]
+    filled = [cell for cell in cells if cell]
+    distinct = {" ".join(cell.split()).casefold() for cell in filled}
+    if len(distinct) == 1 and len(filled) == len(cells):
+        return Column(name, "ignored", reason="constant")
+    share = len(distinct) / len(filled)
+    words = sum(len(cell.split()) for cell in filled) / len(filled)
+    unspaced = np.mean([UNSPACED.search(cell) is not None and len(cell) > 3 for cell in filled]) > 0.5
+    if share > MIN_DISTINCT_TEXT and (words >= MIN_WORDS or (unspaced and share > MIN_DISTINCT_IDENTIFIER)):
+        return _text_column(name, cells)
+    if share >= MIN_DISTINCT_IDENTIFIER and len(distinct) > 1:
+        return Column(name, "ignored", reason="identifier")
+    return Column(name, "category" if len(distinct) <= MAX_CATEGORIES else "string")
+
+
+def _text_column(name: str, cells: list[str]) -> Column:
+    filled = [cell for cell in cells if re.search(r"\w", cell)]
+    if not filled:
+        return Column(name, "ignored", reason="no words")
+    unspaced = np.mean([UNSPACED.search(cell) is not None for cell in filled]) > 0.5
+    return Column(name, "characters" if unspaced else "text")

@@ -243,7 +243,7 @@ def test_table_without_unlabeled_rows(run, tmp_path):
 def test_existing_confidence_column_is_kept_and_not_used(run, tmp_path):
     write_csv(tmp_path / "rows.csv", [row | {"topic_confidence": "0.5"} for row in example_rows()])
     out = assert_success(run("label", "rows.csv", "--target", "topic"))
-    assert "the column 'topic_confidence' exists; the confidences are in 'topic_confidence_2'" in out
+    assert "the column 'topic_confidence' exists; what is new is in 'topic_confidence_2'" in out
     assert "topic_confidence (written by semisvm)" in out
     assert {row["topic_confidence"] for row in read_csv(tmp_path / "rows.labeled.csv")} == {"0.5"}
 

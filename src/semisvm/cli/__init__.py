@@ -18,8 +18,8 @@ from ..tables import InputError
 
 __all__ = ["InputError", "TerminationSignal", "main", "raise_pending_signal"]
 
-EXTRA = ("typer", "rich", "pandas", "pyarrow")
-COMMANDS = ("label", "demo", "info", "bench")
+EXTRA = ("typer", "rich", "pandas", "pyarrow", "skops")
+COMMANDS = ("label", "fit", "predict", "compare", "next", "demo", "info", "bench")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 

@@ -71,6 +71,10 @@ ExactOption = Annotated[
 ]
 EncodingOption = Annotated[str | None, typer.Option(help="Encoding of a CSV file; by default UTF-8.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of randomized methods.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
+RawOption = Annotated[
+    bool, typer.Option("--raw", help="Fill in labels as they are, even where a spreadsheet would run them.")
+]
 
 
 @app.command()
@@ -88,10 +92,8 @@ def label(
     exact_labels: ExactOption = False,
     encoding: EncodingOption = None,
     seed: SeedOption = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Fill in labels as they are, even where a spreadsheet would run them.")
-    ] = False,
+    force: ForceOption = False,
+    raw: RawOption = False,
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
@@ -106,6 +108,60 @@ def label(
     with ProgressDisplay(verbose) as display:
         result = labeling.label(request, display)
     print_lines(reporting.label_report(result))
+
+
+@app.command()
+def fit(
+    table: TableArgument,
+    target: TargetOption = None,
+    text: TextOption = None,
+    ignore: IgnoreOption = None,
+    method: MethodOption = "semi",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; by default TABLE.model.skops.")
+    ] = None,
+    balance: BalanceOption = None,
+    unlabeled: UnlabeledOption = None,
+    exact_labels: ExactOption = False,
+    encoding: EncodingOption = None,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Fit a model to a table and keep it in a file, for semisvm predict."""
+    from . import modeling, reporting
+    from .training import MethodOptions, TableOptions
+
+    options = TableOptions(
+        *(table, target, tuple(text or ()), tuple(ignore or ()), tuple(unlabeled or ()), exact_labels, encoding)
+    )
+    request = modeling.FitRequest(options, MethodOptions(method, balance, seed), output, force)
+    with ProgressDisplay(verbose) as display:
+        result = modeling.fit(request, display)
+    print_lines(reporting.fit_report(result))
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file of semisvm fit.")],
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A table with the columns of the training.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; by default TABLE.predicted beside TABLE.")
+    ] = None,
+    encoding: EncodingOption = None,
+    force: ForceOption = False,
+    raw: RawOption = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Label a new table by a model, with a confidence for each row."""
+    from . import modeling, reporting
+
+    request = modeling.PredictRequest(model, table, output, encoding, force, raw)
+    with ProgressDisplay(verbose) as display:
+        result = modeling.predict(request, display)
+    print_lines(reporting.predict_report(result))
 
 
 @app.command()

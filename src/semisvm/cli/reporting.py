@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from ..tables.reading import join_first
 from .evaluation import Evaluation
 from .labeling import LabelResult
+from .modeling import FitResult, PredictResult
 from .terminal import printable
 from .training import TrainingTable
 
@@ -51,6 +52,37 @@ def label_report(result: LabelResult) -> list[str]:
     if n_filled and np.min(result.confidence) < LOW_CONFIDENCE:
         lines += [f"next: look at the rows of lowest {target}_confidence, label some of them and run this again."]
     return lines
+
+
+def fit_report(result: FitResult) -> list[str]:
+    """What was read, held-out errors, the conclusion, notes, and the file written."""
+    path = relative(result.output)
+    return [
+        *reading_lines(result.training),
+        "",
+        f"Fitted {type(result.estimator).__name__}",
+        *evaluation_lines(result.evaluation),
+        "",
+        *(f"note: {note}" for note in result.notes),
+        f"written to {path}",
+        f"next: semisvm predict {path} NEW_TABLE",
+    ]
+
+
+def predict_report(result: PredictResult) -> list[str]:
+    """Rows by class, accuracy where labels are known, notes, and the file written."""
+    counts, total = result.counts, len(result.labels)
+    width = max(len(printable(str(c))) for c in [*result.model.classes, "class"])
+    summary = result.model.summary
+    lines = [f"{result.source.name}: {total:,} rows, by the model of {summary['source']} ({summary['method']})", ""]
+    lines += [f"  {'class':{width}s}  {'rows':>9s}"]
+    lines += [f"  {printable(str(c)):{width}s}  {n:9,d}" for c, n in counts.most_common(MAX_CLASSES)]
+    n_low = int((result.confidence < LOW_CONFIDENCE).sum())
+    lines += ["", f"Confidence: median {np.median(result.confidence):.2f}, {n_low:,} rows below {LOW_CONFIDENCE:g}."]
+    if result.n_known:
+        lines += [f"Of {result.n_known:,} rows with a label in the table {_percent(result.n_right, result.n_known)} "
+                  "have the predicted one."]  # fmt: skip
+    return [*lines, *(f"note: {note}" for note in result.notes), f"written to {relative(result.output)}"]
 
 
 def reading_lines(training: TrainingTable) -> list[str]:

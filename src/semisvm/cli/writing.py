@@ -13,29 +13,36 @@ from ..tables.reading import format_of
 from . import InputError, raise_pending_signal
 
 
-def output_path(source: Path, requested: Path | None, force: bool) -> Path:
-    """The path to write to, refused if it cannot be written; links are resolved, so that a link stays one.
+def output_path(source: Path, requested: Path | None, force: bool, what: str = "labeled") -> Path:
+    """The path of a table to write, refused if it cannot be written.
 
     Parameters
     ----------
     source : Path
         The input, which exists.
     requested : Path or None
-        The value of ``--output``; None is ``<name>.labeled.<extension>`` beside the input.
+        The value of ``--output``; None is ``<name>.<what>.<extension>`` beside the input.
     force : bool
         Whether an existing file may be replaced.
+    what : str
+        What the output is.
     """
-    named = requested or source.with_name(f"{source.stem}.labeled{source.suffix}")
+    named = requested or source.with_name(f"{source.stem}.{what}{source.suffix}")
+    if format_of(named) not in (None, format_of(source)):
+        raise InputError(
+            f"the output {named} has the extension of {format_of(named)}, but it is written as {format_of(source)}, "
+            f"like the input; pass a name that ends in {source.suffix} with -o."
+        )
+    return check_output(named, source, force)
+
+
+def check_output(named: Path, source: Path, force: bool) -> Path:
+    """The path of a file to write, which is never the input; links are resolved, so that a link stays one."""
     path = Path(os.path.realpath(named))
     if path == Path(os.path.realpath(source)) or (path.exists() and path.samefile(source)):
         raise InputError(f"the output {named} is the input, which is never overwritten; pass another file with -o.")
     if path.is_dir():
         raise InputError(f"the output {named} is a folder; pass a file in it with -o.")
-    if format_of(path) not in (None, format_of(source)):
-        raise InputError(
-            f"the output {named} has the extension of {format_of(path)}, but it is written as {format_of(source)}, "
-            f"like the input; pass a name that ends in {source.suffix} with -o."
-        )
     if path.exists() and not path.is_file():
         raise InputError(f"the output {named} is not a regular file; pass another one with -o.")
     if path.exists() and not force:

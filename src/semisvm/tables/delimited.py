@@ -123,6 +123,22 @@ class DelimitedTable:
             pieces.append(end)
         file.write("".join(pieces).encode(self.encoding))
 
+    def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
+        """Write all lines, those without cells included, with more columns."""
+        edit = escape_formula if escape else str
+        texts = [[f"{v:.4f}" if isinstance(v, float) else edit(str(v)) for v in values] for values in columns.values()]
+        pieces = [
+            self.prefix,
+            self.delimiter.join([*self.header.cells, *(self._quote(edit(name)) for name in columns)]),
+        ]
+        pieces.append(self.header.end)
+        results = iter(zip(*texts))
+        for _, cells, end in self.lines:
+            if cells:
+                pieces.append(self.delimiter.join([*cells, *(self._quote(text) for text in next(results))]))
+            pieces.append(end)
+        file.write("".join(pieces).encode(self.encoding))
+
     def _quote(self, value: str) -> str:
         """A raw cell, with quotes only if the value needs them."""
         needs_quotes = any(special in value for special in (self.delimiter, '"', "\r", "\n"))

@@ -20,7 +20,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .columns import Column
@@ -49,6 +49,21 @@ def kernel_norm(X: Any) -> float:
     K = K - K.mean(axis=0)
     K -= K.mean(axis=1)[:, None]
     return float(np.linalg.norm(K)) / len(rows)
+
+
+class AsFloats(TransformerMixin, BaseEstimator):
+    """Objects to floats."""
+
+    def fit(self, X: Any, y: Any = None) -> AsFloats:
+        """Nothing to fit."""
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Convert."""
+        return np.asarray(X, dtype=float)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):
@@ -138,14 +153,10 @@ def _block_transformer(block: str, kinds: list[str]) -> Any:
         encoder = OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist")
         steps.append(("category", encoder, by_kind["category"]))
     if by_kind["boolean"]:
-        imputer = make_pipeline(FunctionTransformer(_as_floats), SimpleImputer(strategy="most_frequent"))
+        imputer = make_pipeline(AsFloats(), SimpleImputer(strategy="most_frequent"))
         steps.append(("boolean", imputer, by_kind["boolean"]))
     steps += [(f"string{i}", string_encoder(), i) for i in by_kind["string"]]
     return ColumnTransformer(steps)
-
-
-def _as_floats(values: np.ndarray) -> np.ndarray:
-    return values.astype(float)
 
 
 def _vectorizer(kind: str) -> TfidfVectorizer:

@@ -108,6 +108,13 @@ class ParquetTable:
         table = table.append_column(name, pa.array(confidence, type=pa.float64()))
         pq.write_table(table, file)
 
+    def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
+        """Write all rows with more columns; no program runs a cell of Parquet."""
+        table = self.table
+        for name, values in columns.items():
+            table = table.append_column(name, pa.array(values))
+        pq.write_table(table, file)
+
 
 def _is_text(dtype: pa.DataType) -> bool:
     return pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype)

@@ -58,6 +58,9 @@ class Table(Protocol):
             Whether what is filled in gets an apostrophe where a spreadsheet would run it as a formula.
         """
 
+    def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
+        """Write all rows as they are, with more columns: their values by their names."""
+
 
 def format_of(path: Path) -> str | None:
     """The format that belongs to the extension of a file; None for an unknown one."""

@@ -130,4 +130,4 @@ def unused_name(name: str, names: list[str]) -> tuple[str, list[str]]:
     while unused in names:
         number += 1
         unused = f"{name}_{number}"
-    return unused, [] if unused == name else [f"the column {name!r} exists; the confidences are in {unused!r}"]
+    return unused, [] if unused == name else [f"the column {name!r} exists; what is new is in {unused!r}"]

@@ -52,9 +52,10 @@ SLOPE = EmpiricalError().slope
 COST_STARTS = (1.0, 100.0)
 NOT_HERE = "Bayesian regularization of the criterion by Cawley and Talbot, which is not part of this library"
 STOPPING = (
-    "the stopping rule of the article's sparse LS-SVM was not available, and its choice of samples decides: with the "
+    "the stopping rule of the article's sparse LS-SVM was not available, and which samples are taken decides: with the "
     "parameters that the LS-SVM of all samples prefers, often C near 1,000, the sparse model has 41 % on Flare solar "
-    "and 5.9 % on Image"
+    "and 5.9 % on Image. On our partitions, which are not those of the article, the LS-SVM of all samples has 34.8 and "
+    "3.2 %"
 )
 
 

@@ -19,7 +19,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -64,6 +64,30 @@ class AsFloats(TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+
+class StringEncoder(TransformerMixin, BaseEstimator):
+    """Leading components of the TF-IDF of character n-grams; of few n-grams the TF-IDF itself."""
+
+    def fit(self, X: Any, y: Any = None) -> StringEncoder:
+        """Fit the vectorizer and the components."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+        """The features of the strings that are fitted to."""
+        self.vectorizer_ = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
+        grams = self.vectorizer_.fit_transform(X)
+        self.components_ = None
+        if grams.shape[1] <= STRING_COMPONENTS:
+            return grams.toarray()
+        self.components_ = TruncatedSVD(STRING_COMPONENTS, random_state=0)
+        return self.components_.fit_transform(grams)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The features of other strings."""
+        grams = self.vectorizer_.transform(X)
+        return grams.toarray() if self.components_ is None else self.components_.transform(grams)
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):
@@ -155,7 +179,7 @@ def _block_transformer(block: str, kinds: list[str]) -> Any:
     if by_kind["boolean"]:
         imputer = make_pipeline(AsFloats(), SimpleImputer(strategy="most_frequent"))
         steps.append(("boolean", imputer, by_kind["boolean"]))
-    steps += [(f"string{i}", string_encoder(), i) for i in by_kind["string"]]
+    steps += [(f"string{i}", StringEncoder(), i) for i in by_kind["string"]]
     return ColumnTransformer(steps)
 
 
@@ -163,9 +187,3 @@ def _vectorizer(kind: str) -> TfidfVectorizer:
     if kind == "characters":
         return TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
     return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True)
-
-
-def string_encoder() -> Pipeline:
-    """Leading components of character n-grams."""
-    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=2, sublinear_tf=True)
-    return make_pipeline(grams, TruncatedSVD(STRING_COMPONENTS, random_state=0))

@@ -5,6 +5,7 @@ import sys
 import matplotlib
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -99,6 +100,22 @@ def test_data_frames_text_labels_and_other_classifiers():
         LogisticRegression(), X, Y, n_labels=[80], n_draws=1, X_test=X, y_test=Y, supervised=True, ax=own_axes()
     )
     assert not other.supervised_errors
+
+
+@pytest.mark.parametrize("samples", [X.tolist(), pl.DataFrame(X)], ids=["list", "polars"])
+def test_lists_and_polars_data_frames(samples):
+    expected = CURVES(LSSVM(), X, Y, n_labels=[10], n_draws=1, random_state=0, ax=own_axes())
+    display = CURVES(LSSVM(), samples, Y, n_labels=[10], n_draws=1, random_state=0, ax=own_axes())
+    assert display.errors["LSSVM"] == pytest.approx(expected.errors["LSSVM"])
+
+
+@pytest.mark.parametrize("marker", [np.nan, None, 0])
+def test_all_markers_of_hidden_labels(marker):
+    expected = CURVES(LSSVM(), X, Y, n_labels=[10], n_draws=2, random_state=0, ax=own_axes())
+    estimator = LSSVM(unlabeled=0 if marker == 0 else None)
+    y = Y.astype(float) if marker is np.nan else Y
+    display = CURVES(estimator, X, y, n_labels=[10], n_draws=2, unlabeled=marker, random_state=0, ax=own_axes())
+    assert display.errors["LSSVM"] == pytest.approx(expected.errors["LSSVM"])
 
 
 @pytest.mark.parametrize(

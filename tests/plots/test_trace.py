@@ -2,18 +2,19 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from semisvm import DCLSSVM, LSSVM, SelfTraining, SwitchingLSSVM
+from semisvm import DCLSSVM, LSSVM, AnnealingTSVM, GradientTSVM, SelfTraining, SwitchingLSSVM
 from semisvm.datasets import hide_labels, make_two_gaussians
-from semisvm.losses import Squared, SymmetricSquared
+from semisvm.losses import Squared, SquaredHinge, SymmetricSquared, SymmetricSquaredHinge
 from semisvm.plots import TraceDisplay
 from semisvm.problem import Problem
-from semisvm.solvers import DifferenceConvex, LabelSearch
+from semisvm.solvers import DifferenceConvex, LabelSearch, MultiSwitch
 from semisvm.spaces import Features
 
 matplotlib.use("Agg")
@@ -71,6 +72,37 @@ def test_solvers_are_timed_and_end_at_the_objective_of_the_solution():
     assert list(again.lines_["dc"].get_xdata()) == list(range(len(display.objectives["dc"])))
 
 
+def test_a_path_has_objectives_and_levels():
+    fitted = {
+        "annealing": AnnealingTSVM().fit(X, SHOWN),
+        "gradient": GradientTSVM().fit(X, SHOWN),
+        "without": DCLSSVM().fit(X, SHOWN),
+    }
+    display = TraceDisplay.from_estimators(fitted, kind="path", ax=own_axes())
+    assert display.level_names == {"annealing": "temperature", "gradient": "share of C_unlabeled"}
+    assert list(display.level_lines_) == ["annealing", "gradient"]
+    for name, model in fitted.items():
+        assert display.lines_[name].get_ydata() == pytest.approx(display.objectives[name])
+        if name != "without":
+            levels = np.array([row["level"] for row in model.trace_])
+            heights = display.level_lines_[name].get_ydata()[: len(levels)]
+            assert heights[levels > 0] == pytest.approx(levels[levels > 0])
+            assert np.isnan(heights[levels == 0]).all()  # after the last temperature
+    assert display.level_ax_.get_yscale() == "log"
+    assert display.level_ax_.get_ylabel() == "level (dashed)"
+    assert not display.plot(own_axes(), kind="gap").level_lines_
+
+
+def test_the_path_of_a_solver_is_timed():
+    problem = replace(PROBLEM, labeled=SquaredHinge(), unlabeled=SymmetricSquaredHinge())
+    display = TraceDisplay.from_solvers(MultiSwitch(), problem, kind="path", ax=own_axes())
+    (level,) = display.level_lines_.values()
+    assert level.get_xdata() == pytest.approx(display.seconds["MultiSwitch"])
+    assert level.get_ydata()[-1] == 1.0
+    assert np.all(np.diff(level.get_ydata()[1:]) >= 0)  # the first solve has no unlabeled samples, a share of 0
+    assert display.level_ax_.get_ylabel() == "share of C_unlabeled (dashed)"
+
+
 def test_objectives_of_a_part_of_the_problem_are_left_out():
     display = TraceDisplay({"part": [0.1, 5.0, 3.0], "all": [4.0, 2.0]}).plot(own_axes())
     assert display.best == 2.0
@@ -99,6 +131,12 @@ def test_bad_input():
         TraceDisplay({"a": [1.0]}, {"b": [0.1]})
     with pytest.raises(ValueError, match=r'x="seconds" needs times'):
         TraceDisplay({"a": [1.0]}).plot(x="seconds")
+    with pytest.raises(ValueError, match="levels of a are not those of its objectives"):
+        TraceDisplay({"a": [1.0, 2.0]}, levels={"a": [0.1]})
+    with pytest.raises(ValueError, match=r'kind="path" needs levels, which a did not log'):
+        TraceDisplay({"a": [1.0]}).plot(kind="path")
+    with pytest.raises(ValueError, match="kind='level' is not allowed"):
+        TraceDisplay.from_estimators([], kind="level")
     assert not pyplot.get_fignums()
 
 

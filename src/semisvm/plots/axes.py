@@ -38,22 +38,28 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure((width, height), layout="constrained")
 
 
-def axes_of(display: Any, ax: Axes | None) -> Axes:
+def axes_of(display: Any, ax: Axes | None, height: float = 4.0) -> Axes:
     """The axes of a display: those that are given, or those of a new figure of pyplot."""
     require_matplotlib(type(display).__name__)
     if ax is None:
         from matplotlib import pyplot
 
-        _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        _, ax = pyplot.subplots(figsize=(7, height), layout="constrained")
     return ax
 
 
-def add_legend(ax: Axes, outside: bool) -> None:
-    """A legend beside the axes, where it hides no curve; in axes of the user, where there may be no space, inside."""
-    if outside:
-        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small")
+def add_legend(ax: Axes, outside: bool, handles: Sequence[Any] | None = None, beside_scale: bool = False) -> None:
+    """A legend beside the axes, where it hides no curve; in axes of the user, where there may be no space, inside.
+
+    ``handles`` are its entries, all that have a label if None; ``beside_scale``: there is a scale at the right.
+    """
+    options: dict[str, Any] = {"fontsize": "small"} if handles is None else {"fontsize": "small", "handles": handles}
+    if outside and beside_scale:
+        ax.figure.legend(loc="outside right center", frameon=False, **options)
+    elif outside:
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, **options)
     else:
-        ax.legend(frameon=False, fontsize="small")
+        ax.legend(framealpha=0.8, edgecolor="none", **options)
 
 
 def set_sizes(ax: Axes, sizes: Sequence[float] | np.ndarray) -> None:

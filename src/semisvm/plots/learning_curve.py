@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import indexable
 
 from .._validation import check_choice, check_integer
-from ..datasets import hide_labels
 from .axes import add_legend, axes_of, by_name, mark, remove_frame, require_matplotlib, set_sizes
+from .draws import check_data, check_sizes, check_test_set, draws_of_labels, first_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,31 +137,21 @@ class LearningCurveDisplay:
         named = by_name(estimators, "estimators")
         n_draws = check_integer("n_draws", n_draws)
         check_choice("spread", spread, SPREADS)
-        X, y = indexable(X, np.asarray(y))
-        sizes = _check_sizes(n_labels, y, X_test is None)
-        _check_test_set(X_test, y_test)
-        if any(label is unlabeled or label == unlabeled for label in np.unique(y)):
-            raise ValueError(
-                f"y has the class {unlabeled!r}, which marks hidden labels; pass labels of all samples, and unlabeled= "
-                "another marker here and to the estimators."
-            )
-        seed = int(np.random.default_rng().integers(2**31))
-        if random_state is not None:
-            seed = check_integer("random_state", random_state, 0)
+        X, y = check_data(X, y, unlabeled)
+        sizes, test = check_sizes(n_labels, y, X_test is None), check_test_set(X_test, y_test)
+        seed = first_seed(random_state)
         errors = {name: np.zeros((len(sizes), n_draws)) for name in named}
         counterparts: dict[str, np.ndarray] = {}
         for i, size in enumerate(sizes):
-            for draw in range(n_draws):
-                shown = hide_labels(y, size, seed + draw, unlabeled)
-                rows = np.array([label is unlabeled or label == unlabeled for label in shown])
-                X_left, y_left = (_take(X, rows), y[rows]) if X_test is None else (X_test, np.asarray(y_test))
+            draws = draws_of_labels(X, y, size, range(seed, seed + n_draws), unlabeled, test)
+            for number, draw in enumerate(draws):
                 for name, estimator in named.items():
-                    fitted = clone(estimator).fit(X, shown)
-                    errors[name][i, draw] = _percent_error(fitted, X_left, y_left)
+                    fitted = clone(estimator).fit(X, draw.labels)
+                    errors[name][i, number] = draw.error(fitted)
                     counterpart = getattr(fitted, "supervised_", None) if supervised else None
                     if counterpart is not None:
                         held = counterparts.setdefault(name, np.full((len(sizes), n_draws), np.nan))
-                        held[i, draw] = _percent_error(counterpart, X_left, y_left)
+                        held[i, number] = draw.error(counterpart)
         return cls(sizes, errors, counterparts).plot(ax, spread=spread)
 
     def plot(self, ax: Axes | None = None, *, spread: str | None = "standard_error") -> LearningCurveDisplay:
@@ -203,35 +192,3 @@ class LearningCurveDisplay:
         remove_frame(self.ax_)
         add_legend(self.ax_, outside=is_new)
         return self
-
-
-def _check_sizes(n_labels: Any, y: np.ndarray, needs_hidden: bool) -> np.ndarray:
-    """Numbers of labels, checked before the first fit."""
-    sizes = [check_integer("n_labels", size) for size in np.atleast_1d(np.asarray(n_labels)).tolist()]
-    n_classes, most = len(np.unique(y)), len(y) - needs_hidden
-    for size in sizes:
-        if not n_classes <= size <= most:
-            hint = (
-                "" if not needs_hidden else "; errors are counted on hidden labels unless X_test and y_test are there"
-            )
-            raise ValueError(
-                f"n_labels has {size}; {len(y)} samples of {n_classes} classes allow {n_classes} to {most}{hint}."
-            )
-    if not sizes:
-        raise ValueError("n_labels is empty; pass at least one number of labels.")
-    return np.array(sizes)
-
-
-def _check_test_set(X_test: Any, y_test: Any) -> None:
-    if (X_test is None) != (y_test is None):
-        absent = "X_test" if X_test is None else "y_test"
-        raise ValueError(f"{absent} is missing; pass both X_test and y_test, or none of them.")
-    indexable(X_test, y_test)
-
-
-def _take(X: Any, rows: np.ndarray) -> Any:
-    return X.iloc[np.flatnonzero(rows)] if hasattr(X, "iloc") else X[rows]
-
-
-def _percent_error(fitted: Any, X: Any, y: np.ndarray) -> float:
-    return 100.0 * float(np.mean(np.asarray(fitted.predict(X)) != y))

@@ -10,7 +10,7 @@ import numpy as np
 from ...balance import Balance, Count, Free
 from ...datasets import hide_labels, make_two_gaussians
 from ...losses import Hinge, Loss, Squared, SquaredHinge, SymmetricHinge, SymmetricSquared, SymmetricSquaredHinge
-from ...plots.trace import timed_trace
+from ...plots.objective_paths import timed_trace
 from ...problem import Problem
 from ...solvers import SOLVERS, Solver
 from ...spaces import Features

@@ -14,6 +14,7 @@ from ..data import UNLABELED, Partition
 from ..protocol import REALISTIC, Cell, Measured, Protocol, Setup
 from .gieseke_1 import (
     DRAWN_ANEW,
+    GRAY_VALUES,
     LAMBDAS,
     PRIMES,
     QUICK_LAMBDAS,
@@ -110,11 +111,11 @@ PROTOCOL = Protocol(
     reference=REFERENCE,
     url=URL,
     selection=REALISTIC,
-    draws=20,
+    draws=10,
     cells=tuple(_cell(row, column) for row, column in product(ROWS, ("RLSC", *BALANCES))),
     notes=(
         DRAWN_ANEW,
-        "20 partitions of every row; the article has ten",
+        GRAY_VALUES,
         "Lambda is taken in steps of 4, lambda' as in the article; of the cells with the fewest held-out errors the "
         "one with the most stable labels is taken. The rule was chosen on draws 100 to 103",
         "S2RLSC has the share of the classes of the given labels, within 0.1, as in the article",

@@ -77,7 +77,7 @@ DRAWN_ANEW = (
 GRAY_VALUES = (
     "The pixels of USPS are gray values from 0 to 1: the article has 8 bits of gray. There is no intercept, so that "
     "the zero matters; it was decided by the supervised column, after its errors had been seen. With values from -1 to "
-    "1, as in the file, RLSC has 4.9 and 2.6 % for 2 against 5 and 7 with the larger numbers of labels (60 partitions), "
+    "1, as in the file, RLSC has 4.9 and 2.6 % for 2 against 5 and 7 with the larger number of labels (60 partitions), "
     "with values from 0 to 1 4.7 and 2.0 %, printed are 4.4 and 2.2 %"
 )
 GENERATED = 500

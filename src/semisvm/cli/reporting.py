@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
+from ..tables.files import STANDARD_STREAM, display_name
 from ..tables.reading import join_first
 from .evaluation import Evaluation
 from .labeling import LabelResult
@@ -58,8 +59,8 @@ def reading_lines(training: TrainingTable) -> list[str]:
     given, n_rows = training.labels.given, training.table.n_rows
     n_unlabeled = n_rows - given.total()
     lines = [
-        f"{training.options.source.name}: {n_rows:,} rows, {given.total():,} with a label of {training.target} in "
-        f"{len(given):,} classes, {n_unlabeled:,} without"
+        f"{display_name(training.options.source)}: {n_rows:,} rows, {given.total():,} with a label of "
+        f"{training.target} in {len(given):,} classes, {n_unlabeled:,} without"
     ]
     if training.n_repeated:
         lines += [f"{training.n_repeated:,} rows repeat the features of another one"]
@@ -131,8 +132,10 @@ def _columns_by_kind(training: TrainingTable) -> list[str]:
     return [f"  {kind:10s}  {join_first(names[kind], MAX_COLUMNS)}" for kind in kinds]
 
 
-def relative(path: Path) -> Path:
+def relative(path: Path) -> Path | str:
     """The path from the current folder, if it is below."""
+    if path == STANDARD_STREAM:
+        return "standard output"
     current = Path.cwd()
     return path.relative_to(current) if path.is_relative_to(current) else path
 

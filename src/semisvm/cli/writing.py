@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..tables.reading import format_of
+from ..tables.files import FOLDER, STANDARD_STREAM, compressed, extension_of, format_of
 from . import InputError, raise_pending_signal
 
 
@@ -21,20 +22,31 @@ def output_path(source: Path, requested: Path | None, force: bool) -> Path:
     source : Path
         The input, which exists.
     requested : Path or None
-        The value of ``--output``; None is ``<name>.labeled.<extension>`` beside the input.
+        The value of ``--output``; None is ``<name>.labeled.<extension>`` beside the input, ``-`` standard output.
     force : bool
         Whether an existing file may be replaced.
     """
-    named = requested or source.with_name(f"{source.stem}.labeled{source.suffix}")
+    if requested == STANDARD_STREAM:
+        return requested
+    if source == STANDARD_STREAM and requested is None:
+        raise InputError(
+            "the input is standard input, so the output has no name; pass one with -o, or -o - for standard output."
+        )
+    form, extension = format_of(source), extension_of(source)
+    if form == FOLDER:
+        form, extension = "CSV", ".csv"
+        source = source.resolve()
+    named = requested or source.with_name(f"{source.name.removesuffix(extension)}.labeled{extension}")
     path = Path(os.path.realpath(named))
     if path == Path(os.path.realpath(source)) or (path.exists() and path.samefile(source)):
         raise InputError(f"the output {named} is the input, which is never overwritten; pass another file with -o.")
     if path.is_dir():
         raise InputError(f"the output {named} is a folder; pass a file in it with -o.")
-    if format_of(path) not in (None, format_of(source)):
+    if format_of(path) not in (None, form):
+        ending = f"a name that ends in {extension}" if extension else "another name"
         raise InputError(
-            f"the output {named} has the extension of {format_of(path)}, but it is written as {format_of(source)}, "
-            f"like the input; pass a name that ends in {source.suffix} with -o."
+            f"the output {named} has the extension of {format_of(path)}, but it is written as {form}, like the input; "
+            f"pass {ending} with -o."
         )
     if path.exists() and not path.is_file():
         raise InputError(f"the output {named} is not a regular file; pass another one with -o.")
@@ -52,12 +64,17 @@ def output_path(source: Path, requested: Path | None, force: bool) -> Path:
 def atomic_file(path: Path, force: bool) -> Iterator[BinaryIO]:
     """A file that appears under its name when it is complete and on disk, and not at all after an error.
 
-    With ``force`` an existing file is replaced.
+    With ``force`` an existing file is replaced. It is compressed if its extension says so.
     """
+    if path == STANDARD_STREAM:
+        with _standard_output() as file:
+            yield file
+        return
     temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")  # named first: always removed below
     try:
         with temporary.open("xb") as file:
-            yield file
+            with compressed(file, path) as stream:
+                yield stream
             file.flush()
             os.fsync(file.fileno())
         raise_pending_signal()
@@ -85,3 +102,17 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    """Standard output for bytes; a closed pipe, as behind ``head``, is not an error."""
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise InputError(
+            f"standard output could not be written ({error.strerror or error}); pass a file with -o."
+        ) from None

@@ -18,7 +18,7 @@ PROGRAM = [sys.executable, "-m", "semisvm"]
 # Imports and fits once, then forks: every run is a separate process, without seconds of imports each.
 SERVER = """
 import contextlib, importlib, json, os, sys
-import semisvm.cli, semisvm.tables.parquet
+import semisvm.cli, semisvm.tables.arrow
 with contextlib.redirect_stdout(sys.stderr):
     semisvm.cli.main(["label", sys.argv[1], "--target", "topic", "--method", "cccp"])
 for line in sys.stdin:

@@ -218,19 +218,31 @@ def test_unlabeled_option_adds_a_marker(run, tmp_path):
 def test_other_encodings(run, tmp_path):
     topics = {1: "Fußball", 2: "Köln"}
     write_csv(tmp_path / "rows.csv", example_rows(topics), encoding="latin-1")
-    done = run("label", "rows.csv", "--target", "topic")
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert "note: rows.csv is not UTF-8; read and written as cp1252 (Western European), --encoding names another" in out
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv", encoding="cp1252"), topics)
+    done = run("label", "rows.csv", "--target", "topic", "--encoding", "ascii", "--force")
     assert_refused(
-        done, r"rows\.csv is not UTF-8: byte 0x(df|f6) in line \d+ cannot be decoded; save.*--encoding latin-1"
+        done, r"rows\.csv is not ascii: byte 0x(df|f6) in line \d+ cannot be decoded; save.*--encoding latin-1"
     )
-    assert_success(run("label", "rows.csv", "--target", "topic", "--encoding", "latin-1"))
+    out = assert_success(run("label", "rows.csv", "--target", "topic", "--encoding", "latin-1", "--force"))
+    assert "cp1252" not in out
     assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv", encoding="latin-1"), topics)
     assert_refused(
         run("label", "rows.csv", "--target", "topic", "--encoding", "klingon", "--force"),
         "klingon is not a known text encoding",
     )
-    write_csv(tmp_path / "wide.csv", example_rows(topics), encoding="utf-16")
-    assert_refused(run("label", "wide.csv", "--target", "topic"), "UTF-16 or not a text file.*--encoding utf-16")
-    assert_success(run("label", "wide.csv", "--target", "topic", "--encoding", "utf-16"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_unicode_with_and_without_marks(run, tmp_path, encoding):
+    topics = {1: "Fußball", 2: "Köln"}
+    write_csv(tmp_path / "rows.csv", example_rows(topics), encoding=encoding)
+    out = assert_success(run("label", "rows.csv", "--target", "topic"))
+    assert ("read and written as UTF-16" in out) == ("16" in encoding)
+    assert_filled(example_rows(topics), read_csv(tmp_path / "rows.labeled.csv", encoding=encoding), topics)
+    start = slice(0, 20)
+    assert (tmp_path / "rows.labeled.csv").read_bytes()[start] == (tmp_path / "rows.csv").read_bytes()[start]
 
 
 def test_table_without_unlabeled_rows(run, tmp_path):

@@ -92,7 +92,7 @@ HEADER = b"a,b,topic\n"
 FILES = {
     "empty file": (b"", "rows.csv is empty; it needs a header line"),
     "blank lines": (b"\n\n \n", "rows.csv is empty"),
-    "header only": (HEADER, "has a header and no rows"),
+    "header only": (HEADER, "rows.csv has no rows; rows with and without a label are needed"),
     "one row": (HEADER + b"1,2,x\n\n", None),
     "one empty row": (
         HEADER + b"1,2,\n",
@@ -107,8 +107,15 @@ FILES = {
         "rows.csv: line 3 has 2 cells and the header has 3; give every row as many cells",
     ),
     "open quote": (HEADER + b'1,2,x\n1,"2,y\n', "rows.csv: the quote opened in line 3 is not closed; close it"),
-    "zero bytes": (HEADER + b"1,\0,x\n", "zero bytes.*--encoding utf-16"),
-    "latin-1": (HEADER + "1,2,é\n".encode("latin-1"), "not UTF-8: byte 0xe9 in line 2"),
+    "zero bytes": (HEADER + b"1,\0,x\n", "zero bytes and is not UTF-16, so it is not a text file; save.*--encoding"),
+    "damaged UTF-8": (
+        HEADER + "1,2,é\n1,2,ü\n1,2,ß\n".encode() + b"1,2,\xe9\n",
+        "UTF-8 except for byte 0xe9 in line 5; correct it",
+    ),
+    "another alphabet": (
+        HEADER + "1,2,привет\n".encode("cp1251"),
+        "not UTF-8 .byte 0xef in line 2 .*not Western European text; pass its encoding",
+    ),
     "all distinct": (
         HEADER + b"".join(b"%d,1,t%d\n" % (i % 5, i) for i in range(40)) + b"1,2,\n",
         "all 40 labels .* are different, so they are not",
@@ -151,7 +158,7 @@ def test_invalid_parquet_files(run, tmp_path):
     pq.write_table(
         pa.table({"a": pa.array([], pa.int64()), "topic": pa.array([], pa.string())}), tmp_path / "0.parquet"
     )
-    assert_refused(run("label", "0.parquet", *command), "has a header and no rows")
+    assert_refused(run("label", "0.parquet", *command), "has no rows")
 
 
 def test_unknown_paths_and_targets(run, tmp_path):
@@ -162,7 +169,7 @@ def test_unknown_paths_and_targets(run, tmp_path):
         run("label", "nosuch.csv", "--target", "topic"), r"nosuch\.csv does not exist; check the name and the folder"
     )
     assert_refused(
-        run("label", "folder.csv", "--target", "topic"), r"folder\.csv is a folder; pass one file that ends in \.csv"
+        run("label", "folder.csv", "--target", "topic"), r"folder\.csv has no sub-folder with texts of a class; put"
     )
     assert_refused(
         run("label", "rows.xlsx", "--target", "topic"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..tables.files import STANDARD_STREAM
 from .progress import ProgressDisplay
 from .terminal import print_lines
 
@@ -45,8 +47,17 @@ def _root(
         typer.echo(context.get_help())
 
 
-TableArgument = Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv, .tsv or .parquet file with a header.")]
-TargetOption = Annotated[str | None, typer.Option(help="The column whose empty cells are to be filled.")]
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, TSV, JSON lines, Parquet, Feather, LIBSVM, NPZ, a folder of texts, or - for standard input.",
+    ),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(help="The column whose empty cells are to be filled; LIBSVM, NPZ and folders have one by default."),
+]
 TextOption = Annotated[list[str] | None, typer.Option(help="A column to read as text; may be repeated.")]
 IgnoreOption = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")]
 MethodOption = Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")]
@@ -69,7 +80,7 @@ UnlabeledOption = Annotated[
 ExactOption = Annotated[
     bool, typer.Option("--exact-labels", help="Keep labels apart that differ in capitals or blanks alone.")
 ]
-EncodingOption = Annotated[str | None, typer.Option(help="Encoding of a CSV file; by default UTF-8.")]
+EncodingOption = Annotated[str | None, typer.Option(help="Encoding of a text file; by default it is detected.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of randomized methods.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 RawOption = Annotated[
@@ -85,7 +96,10 @@ def label(
     ignore: IgnoreOption = None,
     method: MethodOption = "semi",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write; by default TABLE.labeled beside TABLE.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The file to write, - for standard output; by default TABLE.labeled beside TABLE."
+        ),
     ] = None,
     balance: BalanceOption = None,
     unlabeled: UnlabeledOption = None,
@@ -107,7 +121,7 @@ def label(
     request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw)
     with ProgressDisplay(verbose) as display:
         result = labeling.label(request, display)
-    print_lines(reporting.label_report(result))
+    print_lines(reporting.label_report(result), sys.stderr if output == STANDARD_STREAM else sys.stdout)
 
 
 @app.command()
@@ -161,7 +175,7 @@ def predict(
     request = modeling.PredictRequest(model, table, output, encoding, force, raw)
     with ProgressDisplay(verbose) as display:
         result = modeling.predict(request, display)
-    print_lines(reporting.predict_report(result))
+    print_lines(reporting.predict_report(result), sys.stderr if output == STANDARD_STREAM else sys.stdout)
 
 
 @app.command()

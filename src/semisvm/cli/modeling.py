@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..tables.files import display_name
 from ..tables.model import TableModel, load_model, save_model
 from ..tables.reading import check_input, read_table
 from ..tables.target import read_labels, unused_name
@@ -17,7 +18,7 @@ from .evaluation import Evaluation, evaluate
 from .methods import find_method, short_name
 from .progress import ProgressDisplay
 from .training import MethodOptions, TableOptions, TrainingTable, fit_table, read_target
-from .writing import atomic_file, check_output, output_path
+from .writing import atomic_file, check_output, default_output, output_path
 
 MODEL_SUFFIX = ".skops"
 
@@ -47,7 +48,7 @@ def fit(request: FitRequest, display: ProgressDisplay) -> FitResult:
     """Fit a model to a table and write it to a file."""
     find_method(request.model.method)
     source = request.table.source
-    named = request.output or source.with_name(f"{source.stem}.model{MODEL_SUFFIX}")
+    named = request.output or default_output(source, f".model{MODEL_SUFFIX}")
     output = check_output(named, source, request.force)
     training = read_target(request.table, display)
     estimator = fit_table(training, request.model, display)
@@ -56,7 +57,7 @@ def fit(request: FitRequest, display: ProgressDisplay) -> FitResult:
     assert training.features is not None
     model = TableModel(
         training.target,
-        training.features.columns,
+        getattr(training.features, "columns", []),
         training.features,
         estimator,
         training_summary(training, estimator, evaluation),
@@ -71,7 +72,7 @@ def training_summary(training: TrainingTable, estimator: Any, evaluation: Evalua
     estimates = evaluation.estimates if evaluation else []
     return {
         "semisvm": __version__,
-        "source": training.options.source.name,
+        "source": display_name(training.options.source),
         "rows": training.table.n_rows,
         "labels": {str(c): n for c, n in training.labels.given.items()},
         "method": short_name(type(estimator).__name__),
@@ -121,15 +122,16 @@ def predict(request: PredictRequest, display: ProgressDisplay) -> PredictResult:
     output = output_path(request.source, request.output, request.force, "predicted")
     display.begin("reading")
     table = read_table(request.source, request.encoding, model.target)
+    file_name = display_name(request.source)
     display.begin("predicting")
-    X, notes = model.read_features(table, request.source.name)
+    X, notes = model.read_features(table, file_name)
     probabilities = model.estimator.predict_proba(X)
     codes = model.estimator.predict(X)
     position = {c: i for i, c in enumerate(model.classes)}
     labels = codes.tolist()
     confidence = np.clip(probabilities[np.arange(len(labels)), [position[c] for c in labels]], 0.0, 1.0)
     column, note = unused_name(model.target, table.names)
-    result = PredictResult(output, request.source, model, labels, confidence, column, notes=notes + note)
+    result = PredictResult(output, request.source, model, labels, confidence, column, notes=table.notes + notes + note)
     if model.target in table.names:
         known = read_labels(table.target_cells(table.names.index(model.target))).values
         pairs = [(k, v) for k, v in zip(known, labels) if k is not None]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
+from ..tables.files import STANDARD_STREAM, display_name
 from ..tables.reading import join_first
 from .evaluation import Evaluation
 from .labeling import LabelResult
@@ -74,7 +75,10 @@ def predict_report(result: PredictResult) -> list[str]:
     counts, total = result.counts, len(result.labels)
     width = max(len(printable(str(c))) for c in [*result.model.classes, "class"])
     summary = result.model.summary
-    lines = [f"{result.source.name}: {total:,} rows, by the model of {summary['source']} ({summary['method']})", ""]
+    lines = [
+        f"{display_name(result.source)}: {total:,} rows, by the model of {summary['source']} ({summary['method']})",
+        "",
+    ]
     lines += [f"  {'class':{width}s}  {'rows':>9s}"]
     lines += [f"  {printable(str(c)):{width}s}  {n:9,d}" for c, n in counts.most_common(MAX_CLASSES)]
     n_low = int((result.confidence < LOW_CONFIDENCE).sum())
@@ -90,8 +94,8 @@ def reading_lines(training: TrainingTable) -> list[str]:
     given, n_rows = training.labels.given, training.table.n_rows
     n_unlabeled = n_rows - given.total()
     lines = [
-        f"{training.options.source.name}: {n_rows:,} rows, {given.total():,} with a label of {training.target} in "
-        f"{len(given):,} classes, {n_unlabeled:,} without"
+        f"{display_name(training.options.source)}: {n_rows:,} rows, {given.total():,} with a label of "
+        f"{training.target} in {len(given):,} classes, {n_unlabeled:,} without"
     ]
     if training.n_repeated:
         lines += [f"{training.n_repeated:,} rows repeat the features of another one"]
@@ -163,8 +167,10 @@ def _columns_by_kind(training: TrainingTable) -> list[str]:
     return [f"  {kind:10s}  {join_first(names[kind], MAX_COLUMNS)}" for kind in kinds]
 
 
-def relative(path: Path) -> Path:
+def relative(path: Path) -> Path | str:
     """The path from the current folder, if it is below."""
+    if path == STANDARD_STREAM:
+        return "standard output"
     current = Path.cwd()
     return path.relative_to(current) if path.is_relative_to(current) else path
 

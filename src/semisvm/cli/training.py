@@ -17,6 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from ..tables import InputError
 from ..tables.columns import Column, detect_column
 from ..tables.features import TableFeatures
+from ..tables.files import display_name
+from ..tables.matrices import MatrixFeatures, count_repeated_rows
 from ..tables.reading import Table, check_input, find_column, join_first, read_table
 from ..tables.target import Labels, check_classes, parse_balance, read_labels
 from .methods import find_method, short_name
@@ -56,7 +58,7 @@ class TrainingTable:
     position: int  # of the target
     labels: Labels
     columns: list[Column] = field(default_factory=list)  # all but the target
-    features: TableFeatures | None = None
+    features: TableFeatures | MatrixFeatures | None = None
     X: Any = None
     n_repeated: int = 0  # rows whose used columns equal those of an earlier row
     notes: list[str] = field(default_factory=list)
@@ -84,23 +86,29 @@ def read_target(options: TableOptions, display: ProgressDisplay) -> TrainingTabl
     check_input(options.source)
     display.begin("reading")
     table = read_table(options.source, options.encoding, options.target)
-    position = find_column(table, options.target, "--target", options.source.name)
-    labels = read_labels(table.target_cells(position), options.unlabeled, options.exact_labels)
-    return TrainingTable(options, table, position, labels, notes=list(labels.notes))
+    position = find_column(table, options.target or table.default_target, "--target", display_name(options.source))
+    markers = options.unlabeled or table.unlabeled
+    labels = read_labels(table.target_cells(position), markers, options.exact_labels)
+    return TrainingTable(options, table, position, labels, notes=[*table.notes, *labels.notes])
 
 
 def add_features(training: TrainingTable, display: ProgressDisplay) -> None:
-    """Make X of all columns that can be used."""
+    """Make X of the matrix of the table, or of all columns that can be used."""
     display.begin("preparing features")
     check_classes(training.target, training.labels.given, training.table.n_rows)
     table, options = training.table, training.options
-    file_name = options.source.name
+    file_name = display_name(options.source)
     text = {find_column(table, name, "--text", file_name) for name in options.text}
     ignored = {find_column(table, name, "--ignore", file_name) for name in options.ignore}
     if training.position in text | ignored:
         raise InputError(
             f"{training.target!r} is the target, which is never a feature; remove it from --text and --ignore."
         )
+    if table.matrix is not None:
+        training.features = MatrixFeatures()
+        training.X = training.features.fit_transform(table.matrix)
+        training.n_repeated = count_repeated_rows(training.X)
+        return
     values = []
     for i, name in enumerate(table.names):
         if i == training.position:

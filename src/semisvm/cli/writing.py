@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..tables.reading import format_of
+from ..tables.files import FOLDER, STANDARD_STREAM, compressed, extension_of, format_of
 from . import InputError, raise_pending_signal
 
 
@@ -21,19 +22,35 @@ def output_path(source: Path, requested: Path | None, force: bool, what: str = "
     source : Path
         The input, which exists.
     requested : Path or None
-        The value of ``--output``; None is ``<name>.<what>.<extension>`` beside the input.
+        The value of ``--output``; None is ``<name>.<what>.<extension>`` beside the input, ``-`` standard output.
     force : bool
         Whether an existing file may be replaced.
     what : str
         What the output is.
     """
-    named = requested or source.with_name(f"{source.stem}.{what}{source.suffix}")
-    if format_of(named) not in (None, format_of(source)):
+    if requested == STANDARD_STREAM:
+        return requested
+    form, extension = format_of(source), extension_of(source)
+    if form == FOLDER:
+        form, extension = "CSV", ".csv"
+        source = source.resolve()
+    named = requested or default_output(source, f".{what}{extension}")
+    if format_of(named) not in (None, FOLDER, form):
+        ending = f"a name that ends in {extension}" if extension else "another name"
         raise InputError(
-            f"the output {named} has the extension of {format_of(named)}, but it is written as {format_of(source)}, "
-            f"like the input; pass a name that ends in {source.suffix} with -o."
+            f"the output {named} has the extension of {format_of(named)}, but it is written as {form}, like the input; "
+            f"pass {ending} with -o."
         )
     return check_output(named, source, force)
+
+
+def default_output(source: Path, ending: str) -> Path:
+    """The name of an output beside the input: its own without the extension, and an ending."""
+    if source == STANDARD_STREAM:
+        raise InputError(
+            "the input is standard input, so the output has no name; pass one with -o, or -o - for standard output."
+        )
+    return source.with_name(f"{source.name.removesuffix(extension_of(source))}{ending}")
 
 
 def check_output(named: Path, source: Path, force: bool) -> Path:
@@ -59,12 +76,17 @@ def check_output(named: Path, source: Path, force: bool) -> Path:
 def atomic_file(path: Path, force: bool) -> Iterator[BinaryIO]:
     """A file that appears under its name when it is complete and on disk, and not at all after an error.
 
-    With ``force`` an existing file is replaced.
+    With ``force`` an existing file is replaced. It is compressed if its extension says so.
     """
+    if path == STANDARD_STREAM:
+        with _standard_output() as file:
+            yield file
+        return
     temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")  # named first: always removed below
     try:
         with temporary.open("xb") as file:
-            yield file
+            with compressed(file, path) as stream:
+                yield stream
             file.flush()
             os.fsync(file.fileno())
         raise_pending_signal()
@@ -92,3 +114,17 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    """Standard output for bytes; a closed pipe, as behind ``head``, is not an error."""
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise InputError(
+            f"standard output could not be written ({error.strerror or error}); pass a file with -o."
+        ) from None

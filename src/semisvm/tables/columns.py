@@ -42,8 +42,8 @@ BOOLEANS = {"true": 1.0, "false": 0.0}
 class RawColumn(NamedTuple):
     """A column as its file holds it.
 
-    ``kind`` is "text" (a list of str, empty where missing), "number", "boolean", "date" (arrays of float, NaN where
-    missing; dates in days) or "other" (``values`` names the type).
+    ``kind`` is "text" (a list of str, empty where missing), "document" (the same, never anything but text), "number",
+    "boolean", "date" (arrays of float, NaN where missing; dates in days) or "other" (``values`` names the type).
     """
 
     kind: str
@@ -67,7 +67,7 @@ class Column:
         """The cells of a column of this kind: an array of floats with NaN, or a list of strings."""
         if self.kind in ("number", "date", "boolean"):
             return self._floats(raw)[0]
-        cells = raw.values if raw.kind == "text" else ["" if v != v else f"{v:g}" for v in raw.values]
+        cells = raw.values if raw.kind in ("text", "document") else ["" if v != v else f"{v:g}" for v in raw.values]
         if self.kind in ("text", "characters"):
             return cells
         return [" ".join(cell.split()).casefold() for cell in cells]
@@ -93,7 +93,7 @@ def detect_column(name: str, raw: RawColumn, as_text: bool = False) -> Column:
     """Find the kind of a column; ``as_text`` if the user declared it as text."""
     if raw.kind == "other":
         return Column(name, "ignored", reason=f"type {raw.values}")
-    if as_text:
+    if as_text or raw.kind == "document":
         return _text_column(name, Column(name, "text").values(raw))
     if raw.kind != "text":
         return _check_floats(Column(name, raw.kind), raw)

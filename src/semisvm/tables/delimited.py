@@ -6,7 +6,6 @@ the quotes, are read from the raw cells.
 
 from __future__ import annotations
 
-import codecs
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,42 +13,21 @@ from typing import Any, BinaryIO
 from . import InputError
 from .cells import Record, escape_formula, records, sniff_delimiter, unquote
 from .columns import RawColumn
+from .encodings import DecodedText, read_text
+from .files import display_name, format_of
+from .table import Table, format_confidence
 
 
-def decode(data: bytes, name: str, encoding: str | None) -> str:
-    """The text of a file, refused in one sentence if it has another encoding."""
-    if encoding is None and (data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in data[:4096]):
-        raise InputError(
-            f"{name} contains zero bytes, so it is UTF-16 or not a text file; save it as UTF-8 or pass "
-            "--encoding utf-16."
-        )
-    try:
-        return data.decode(encoding or "utf-8")
-    except LookupError:
-        raise InputError(
-            f"--encoding {encoding} is not a known text encoding; pass one such as utf-8, latin-1 or cp1252."
-        ) from None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{name} is not {encoding or 'UTF-8'}: byte 0x{data[error.start]:02x} in line {line} cannot be decoded; "
-            "save it as UTF-8 or pass its encoding, for instance --encoding latin-1 or --encoding cp1252."
-        ) from None
-    except UnicodeError as error:
-        raise InputError(f"{name} is not {encoding}: {error}; pass its encoding with --encoding.") from None
-
-
-@dataclass(frozen=True)
-class DelimitedTable:
+@dataclass(kw_only=True)
+class DelimitedTable(Table):
     """A CSV or TSV file."""
 
-    names: list[str]
     delimiter: str
-    prefix: str  # what precedes the header: a byte order mark, empty lines
+    prefix: str  # empty lines before the header
     header: Record
     lines: list[Record]  # rows and empty lines
     rows: list[list[str]]
-    encoding: str
+    source: DecodedText
 
     @classmethod
     def read(cls, path: Path, encoding: str | None = None, target: str | None = None) -> DelimitedTable:
@@ -60,15 +38,15 @@ class DelimitedTable:
         path : Path
             The file; the delimiter is the tab for ``.tsv``, and otherwise the one that its first lines suggest.
         encoding : str, optional
-            Its encoding; None is UTF-8, with or without a byte order mark.
+            Its encoding; None detects it.
         target : str, optional
             A column that has to be in the header, if any delimiter yields it.
         """
-        text = decode(path.read_bytes(), path.name, encoding)
-        prefix, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+        source, prefix, file_name = read_text(path, encoding), "", display_name(path)
+        text = source.text
         if not text.strip():
-            raise InputError(f"{path.name} is empty; it needs a header line with the column names, and rows.")
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else sniff_delimiter(text.lstrip("\r\n"), target)
+            raise InputError(f"{file_name} is empty; it needs a header line with the column names, and rows.")
+        delimiter = "\t" if format_of(path) == "TSV" else sniff_delimiter(text.lstrip("\r\n"), target)
         remaining = records(text, delimiter)
         try:
             for header in remaining:
@@ -77,15 +55,21 @@ class DelimitedTable:
                 prefix += header.end
             lines = [_check_width(record, header, delimiter) for record in remaining]
         except InputError as error:
-            raise InputError(f"{path.name}: {error}") from None
+            raise InputError(f"{file_name}: {error}") from None
         names = [unquote(cell) for cell in header.cells]
         rows = [record.cells for record in lines if record.cells]
-        return cls(names, delimiter, prefix, header, lines, rows, encoding or "utf-8")
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, without the header and empty lines."""
-        return len(self.rows)
+        source = source._replace(text="")
+        return cls(
+            names=names,
+            n_rows=len(rows),
+            notes=source.notes,
+            delimiter=delimiter,
+            prefix=prefix,
+            header=header,
+            lines=lines,
+            rows=rows,
+            source=source,
+        )
 
     def column(self, position: int) -> RawColumn:
         """The cells of a column, as text."""
@@ -119,9 +103,9 @@ class DelimitedTable:
                 label, probability = next(results)
                 if label is not None:
                     cells = [*cells[:position], raw_labels[label], *cells[position + 1 :]]
-                pieces.append(self.delimiter.join([*cells, "1" if label is None else f"{probability:.4f}"]))
+                pieces.append(self.delimiter.join([*cells, format_confidence(label, probability)]))
             pieces.append(end)
-        file.write("".join(pieces).encode(self.encoding))
+        file.write(self.source.encode("".join(pieces)))
 
     def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
         """Write all lines, those without cells included, with more columns."""
@@ -137,7 +121,7 @@ class DelimitedTable:
             if cells:
                 pieces.append(self.delimiter.join([*cells, *(self._quote(text) for text in next(results))]))
             pieces.append(end)
-        file.write("".join(pieces).encode(self.encoding))
+        file.write(self.source.encode("".join(pieces)))
 
     def _quote(self, value: str) -> str:
         """A raw cell, with quotes only if the value needs them."""

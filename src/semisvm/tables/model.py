@@ -20,7 +20,9 @@ from .. import __version__
 from . import InputError
 from .columns import Column, RawColumn
 from .features import TableFeatures
-from .reading import Table, join_first
+from .matrices import MatrixFeatures
+from .reading import join_first
+from .table import Table
 
 FORMAT = 1
 COMMENT = re.compile(r"semisvm (?P<version>\S+) model (?P<format>\d+)")
@@ -35,7 +37,7 @@ class TableModel:
 
     target: str
     columns: list[Column]  # those that are used
-    features: TableFeatures
+    features: TableFeatures | MatrixFeatures
     estimator: Any
     summary: dict[str, Any]
 
@@ -46,6 +48,13 @@ class TableModel:
 
     def read_features(self, table: Table, file_name: str) -> tuple[Any, list[str]]:
         """X of another table, whose columns may be in another order, and notes on those that differ."""
+        if isinstance(self.features, MatrixFeatures) != (table.matrix is not None):
+            kinds = ("a matrix", "columns") if table.matrix is None else ("columns", "a matrix")
+            raise InputError(
+                f"the model is of {kinds[0]} and {file_name} has {kinds[1]}; pass a file of the same kind."
+            )
+        if table.matrix is not None:
+            return self.features.transform(table.matrix), []
         names = table.names
         missing = [column.name for column in self.columns if column.name not in names]
         if len(missing) == len(self.columns):

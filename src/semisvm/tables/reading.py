@@ -3,80 +3,39 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
 
 from . import InputError
-from .columns import RawColumn
-from .delimited import DelimitedTable
+from .files import COMPRESSIONS, FORMATS, STANDARD_STREAM, display_name, format_of
+from .table import Table
 
-FORMATS = {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet", ".pq": "Parquet"}
+__all__ = ["Table", "check_input", "find_column", "join_first", "read_table"]
+
+READERS = {  # imported when they are needed
+    "CSV": ("delimited", "DelimitedTable"),
+    "TSV": ("delimited", "DelimitedTable"),
+    "JSON lines": ("json_lines", "JsonLinesTable"),
+    "LIBSVM": ("libsvm", "LibsvmTable"),
+    "NPZ": ("npz", "NpzTable"),
+    "Parquet": ("arrow", "ArrowTable"),
+    "Feather": ("arrow", "ArrowTable"),
+    "Arrow": ("arrow", "ArrowTable"),
+    "folder of texts": ("text_folder", "TextFolder"),
+}
 MAX_NAMES = 30  # that a message lists
-
-
-class Table(Protocol):
-    """A file as it was read, from which it can be written again with a filled target."""
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    def column(self, position: int) -> RawColumn:
-        """The values of a column."""
-
-    def target_cells(self, position: int) -> list[Any]:
-        """The values of the target as they stand there, None where there is none."""
-
-    def write(
-        self,
-        file: BinaryIO,
-        position: int,
-        filled: list[Any],
-        name: str,
-        confidence: list[float],
-        escape: bool = True,
-    ) -> None:
-        """Write all rows with the filled target and one more column.
-
-        Parameters
-        ----------
-        file : binary file
-            The file to write to.
-        position : int
-            Position of the target.
-        filled : list
-            A label for each cell that is to be filled, None for those that stay.
-        name : str
-            Name of the column of confidences.
-        confidence : list of float
-            One per row.
-        escape : bool
-            Whether what is filled in gets an apostrophe where a spreadsheet would run it as a formula.
-        """
-
-    def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
-        """Write all rows as they are, with more columns: their values by their names."""
-
-
-def format_of(path: Path) -> str | None:
-    """The format that belongs to the extension of a file; None for an unknown one."""
-    return FORMATS.get(path.suffix.lower())
 
 
 def check_input(path: Path) -> None:
     """Refuse a path that is not a file of a known format, before any work is done."""
-    *first, last = FORMATS
-    extensions = f"{', '.join(first)} or {last}"
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; pass one file that ends in {extensions}.")
     if format_of(path) is None:
         found = f"ends in {path.suffix}" if path.suffix else "has no extension"
-        raise InputError(f"{path} {found}; only files that end in {extensions} are read: save the table as one.")
-    if not path.exists():
+        *first, last = FORMATS
+        raise InputError(
+            f"{path} {found}; only files that end in {', '.join(first)} or {last}, those of text also with "
+            f"{', '.join(COMPRESSIONS)}, and folders of text files are read: save the table as one."
+        )
+    if path != STANDARD_STREAM and not path.exists():
         raise InputError(f"{path} does not exist; check the name and the folder ({Path.cwd()}).")
 
 
@@ -86,24 +45,20 @@ def read_table(path: Path, encoding: str | None = None, target: str | None = Non
     Parameters
     ----------
     path : Path
-        The file.
+        The file, a folder of text files, or ``-`` for standard input.
     encoding : str, optional
-        Encoding of a CSV file; None is UTF-8.
+        Encoding of a text file; None detects it.
     target : str, optional
         A column that the table should have; helps to find the delimiter.
     """
-    table: Table
+    module, name = READERS[format_of(path) or "CSV"]
+    reader = getattr(importlib.import_module(f"{__package__}.{module}"), name)
     try:
-        if format_of(path) == "Parquet":
-            from .parquet import ParquetTable
-
-            table = ParquetTable.read(path, encoding)
-        else:
-            table = DelimitedTable.read(path, encoding, target)
+        table = reader.read(path, encoding, target)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); fix that or copy the file.") from None
     if not table.n_rows:
-        raise InputError(f"{path.name} has a header and no rows; rows with and without a label are needed.")
+        raise InputError(f"{display_name(path)} has no rows; rows with and without a label are needed.")
     return table
 
 

@@ -1,4 +1,4 @@
-"""Parquet files whose columns stay as they are."""
+"""Parquet, Feather and Arrow IPC files whose columns stay as they are."""
 
 from __future__ import annotations
 
@@ -10,42 +10,39 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import feather, ipc
 
 from . import InputError
 from .columns import RawColumn
+from .files import format_of
+from .table import Table, without_fractions
 
 MICROSECONDS_PER_DAY = 86_400e6
+STREAM = "Arrow stream"
 
 
-@dataclass(frozen=True)
-class ParquetTable:
-    """A Parquet file."""
+@dataclass(kw_only=True)
+class ArrowTable(Table):
+    """A file of Arrow columns; ``form`` is its format: Parquet, Feather, Arrow or Arrow stream."""
 
     table: pa.Table
+    form: str
 
     @classmethod
-    def read(cls, path: Path, encoding: str | None = None) -> ParquetTable:
-        """Read a file; ``encoding`` has to be None."""
+    def read(cls, path: Path, encoding: str | None = None, target: str | None = None) -> ArrowTable:
+        """Read a file; ``encoding`` has to be None, ``target`` makes no difference."""
+        form = format_of(path) or ""
         if encoding is not None:
-            raise InputError(f"{path.name} is Parquet, whose text is always UTF-8; remove --encoding.")
+            raise InputError(f"{path.name} is {form}, whose text is always UTF-8; remove --encoding.")
         try:
-            with pq.ParquetFile(path) as file:  # not read_table, which reads columns out of names of folders
-                return cls(file.read())
-        except (pa.ArrowException, OSError, ValueError) as error:
+            table, form = _read(path, form)
+            table.validate(full=True)
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             reason = " ".join(str(error).split())[:120].rstrip(".")
             raise InputError(
-                f"{path.name} cannot be read as Parquet ({reason}); write the file again, or save it as CSV."
+                f"{path.name} cannot be read as {form} ({reason}); write the file again, or save it as CSV."
             ) from None
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return self.table.column_names
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.table.num_rows
+        return cls(names=table.column_names, n_rows=table.num_rows, table=table, form=form)
 
     def _decoded(self, position: int) -> pa.ChunkedArray:
         """A column, with its values in place of dictionary codes."""
@@ -78,16 +75,7 @@ class ParquetTable:
                 f"the target {self.names[position]!r} has the type {dtype}; labels are text, whole numbers or "
                 "booleans: cast the column."
             )
-        values = column.to_pylist()
-        if pa.types.is_floating(dtype):
-            values = [None if v is None or v != v else v for v in values]
-            fraction = next((v for v in values if v is not None and not float(v).is_integer()), None)
-            if fraction is not None:
-                raise InputError(
-                    f"the target {self.names[position]!r} holds fractions such as {fraction:g}; labels are text, whole "
-                    "numbers or booleans: choose another column or convert it to classes."
-                )
-        return values
+        return without_fractions(column.to_pylist(), self.names[position])
 
     def write(
         self,
@@ -98,22 +86,45 @@ class ParquetTable:
         confidence: list[float],
         escape: bool = True,
     ) -> None:
-        """Write all rows with the filled target and one more column; no program runs a cell of Parquet."""
+        """Write all rows with the filled target and one more column; no program runs a cell of these formats."""
         field, column = self.table.schema.field(position), self._decoded(position)
         values = [old if new is None else new for old, new in zip(column.to_pylist(), filled)]
         target = pa.array(values, type=column.type)
         if pa.types.is_dictionary(field.type):
             target = target.dictionary_encode().cast(field.type)
         table = self.table.set_column(position, field, target)
-        table = table.append_column(name, pa.array(confidence, type=pa.float64()))
-        pq.write_table(table, file)
+        self._write_table(file, table.append_column(name, pa.array(confidence, type=pa.float64())))
 
     def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
-        """Write all rows with more columns; no program runs a cell of Parquet."""
+        """Write all rows with more columns; no program runs a cell of these formats."""
         table = self.table
         for name, values in columns.items():
             table = table.append_column(name, pa.array(values))
-        pq.write_table(table, file)
+        self._write_table(file, table)
+
+    def _write_table(self, file: BinaryIO, table: pa.Table) -> None:
+        if self.form == "Parquet":
+            pq.write_table(table, file)
+        elif self.form == "Feather":
+            feather.write_feather(table, file)
+        else:
+            with (ipc.new_stream if self.form == STREAM else ipc.new_file)(file, table.schema) as writer:
+                writer.write_table(table)
+
+
+def _read(path: Path, form: str) -> tuple[pa.Table, str]:
+    """The columns of a file, and its format: a file of Arrow IPC may be a stream."""
+    if form == "Parquet":
+        with pq.ParquetFile(path) as file:  # not read_table, which reads columns out of names of folders
+            return file.read(), form
+    if form == "Feather":
+        return feather.read_table(path, memory_map=False), form
+    with pa.OSFile(str(path)) as source:
+        start = source.read(6)
+        source.seek(0)
+        is_file = start == b"ARROW1"
+        with (ipc.open_file if is_file else ipc.open_stream)(source) as reader:
+            return reader.read_all(), form if is_file else STREAM
 
 
 def _is_text(dtype: pa.DataType) -> bool:

@@ -6,7 +6,7 @@ import numpydoc.docscrape
 import pytest
 
 import semisvm
-from semisvm import datasets, model_selection, plots
+from semisvm import datasets, ensemble, model_selection, plots
 from semisvm.estimators import ESTIMATORS
 from semisvm.self_training import WRAPPERS
 from semisvm.solvers import SOLVERS
@@ -15,7 +15,7 @@ PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in (semisvm, datasets, model_selection, plots)
     for name in module.__all__
-}
+} | {f"semisvm.ensemble.{name}": getattr(ensemble, name) for name in ("suggest_labels", "expected_gain")}
 SOLVER_CLASSES = {f"semisvm.solvers.{cls.__name__}": cls for cls in SOLVERS.values()}
 METHODS = {f"semisvm.{name}": cls for name, cls in (ESTIMATORS | WRAPPERS).items()}
 

@@ -60,7 +60,7 @@ def evaluate(
         reason = f"{n_labels} labels" if n_labels < FEW_LABELS else "a class of one label"
         return Evaluation([], f"Whether the unlabeled rows helped cannot be checked with {reason}.")
     display.begin("checking on held-out rows")
-    wrong = _held_out_mistakes(training, estimator, min(N_FOLDS, smallest))
+    wrong = held_out_mistakes(training, estimator, min(N_FOLDS, smallest))
     name = type(estimator).__name__
     estimates = [Estimate(name, float(wrong[0].sum()), n_labels)]
     if len(wrong) == 1:
@@ -69,11 +69,13 @@ def evaluate(
     return Evaluation(sorted(estimates, key=lambda one: one.n_wrong), _conclude(name, wrong))
 
 
-def _held_out_mistakes(training: TrainingTable, estimator: Any, n_folds: int) -> np.ndarray:
+def held_out_mistakes(
+    training: TrainingTable, estimator: Any, n_folds: int, with_supervised: bool = True
+) -> np.ndarray:
     """Which labeled rows the estimator, and its supervised counterpart if there is one, get wrong when held out."""
     y, X = training.y, training.X
     labeled = np.flatnonzero([value is not None for value in y])
-    wrong = np.zeros((2 if hasattr(estimator, "supervised_") else 1, len(y)), dtype=bool)
+    wrong = np.zeros((2 if with_supervised and hasattr(estimator, "supervised_") else 1, len(y)), dtype=bool)
     folds = LabeledKFold(n_folds, shuffle=True, random_state=0, unlabeled=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the whole fit are shown

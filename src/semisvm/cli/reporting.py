@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
 from ..tables.files import STANDARD_STREAM, display_name
 from ..tables.reading import join_first
+from .comparing import CompareResult
 from .evaluation import Evaluation
 from .labeling import LabelResult
 from .modeling import FitResult, PredictResult
+from .suggesting import NextResult
 from .terminal import printable
 from .training import TrainingTable
 
@@ -87,6 +88,38 @@ def predict_report(result: PredictResult) -> list[str]:
         lines += [f"Of {result.n_known:,} rows with a label in the table {_percent(result.n_right, result.n_known)} "
                   "have the predicted one."]  # fmt: skip
     return [*lines, *(f"note: {note}" for note in result.notes), f"written to {relative(result.output)}"]
+
+
+def compare_report(result: CompareResult) -> list[str]:
+    """What was read, held-out errors of the methods, and the conclusion."""
+    width = max(len(one) for one in [*result.seconds, *result.failures, "method"])
+    lines = [*reading_lines(result.training), ""]
+    if result.estimates:
+        n = result.estimates[0].n
+        lines += [f"Error on labeled rows that were held out ({n:,} rows), with 95 % interval, and seconds of a fit"]
+    for one in result.estimates:
+        low, high = one.interval
+        interval = f"{100 * low:.1f} to {100 * high:.1f}"
+        lines.append(
+            f"  {one.name:{width}s}  {100 * one.error:5.1f} %   {interval:13s}  {result.seconds[one.name]:8.2f}"
+        )
+    lines += [f"  {name:{width}s}  failed: {reason}" for name, reason in result.failures.items()]
+    lines += [result.conclusion, "", *(f"note: {note}" for note in result.notes)]
+    best = f" --method {result.estimates[0].name}" if result.estimates else ""
+    return [*lines, f"next: semisvm label {result.training.options.source}{best}"]
+
+
+def next_report(result: NextResult) -> list[str]:
+    """The rows to label with reasons, what they would bring, and the learning curve so far."""
+    training = result.training
+    lines = [*reading_lines(training), "", f"Rows to label next ({training.target}), counted from 1 below the header"]
+    wide = max(len(str(row.row)) for row in result.rows)
+    reasons = max(len(row.reason) for row in result.rows)
+    lines += [f"  {row.row:{wide}d}  {row.reason:{reasons}s}  {row.predicted!s:.20s}? {row.confidence:.2f}  {row.cells}"
+              for row in result.rows]  # fmt: skip
+    lines += ["", *str(result.gain).split("\n"), ""]
+    lines += [f"note: {note}" for note in result.notes]
+    return lines + ([f"written to {relative(result.output)}"] if result.output is not None else [])
 
 
 def reading_lines(training: TrainingTable) -> list[str]:
@@ -173,14 +206,3 @@ def relative(path: Path) -> Path | str:
         return "standard output"
     current = Path.cwd()
     return path.relative_to(current) if path.is_relative_to(current) else path
-
-
-def as_json(value: Any) -> Any:
-    """A value of NumPy, a path or a mapping as JSON takes it."""
-    if isinstance(value, dict):
-        return {str(k): as_json(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json(v) for v in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return str(value) if isinstance(value, Path) else value

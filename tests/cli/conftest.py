@@ -22,7 +22,8 @@ def server(tmp_path_factory):
 def run(server, tmp_path, tmp_path_factory):
     """Run the program in ``tmp_path``; ``setup`` is code that its process executes before.
 
-    Where ``label`` is called without a method it is cccp, which is much faster than the default one.
+    Where ``label`` is called without a method it is cccp, which is much faster than the default one, and there is no
+    report unless it is asked for.
     """
 
     from program import Completed
@@ -30,6 +31,8 @@ def run(server, tmp_path, tmp_path_factory):
     def run_program(*argv, setup=""):
         if argv[:1] == ("label",) and "--method" not in argv:
             argv += ("--method", "cccp")
+        if argv[:1] == ("label",) and "--report" not in argv:
+            argv += ("--no-report",)
         logs = tmp_path_factory.mktemp("logs")
         request = [[str(a) for a in argv], str(tmp_path), str(logs / "out"), str(logs / "err"), setup]
         server.stdin.write(json.dumps(request).encode() + b"\n")

@@ -33,7 +33,12 @@ def test_csv_of_numbers_categories_dates_and_text(tmp_path):
     before = source.read_bytes()
     out = assert_success(run_new_process("label", source, "--target", "topic", cwd=tmp_path))
     assert source.read_bytes() == before
-    assert file_names(tmp_path) == ["rows.csv", "rows.labeled.csv"]
+    assert file_names(tmp_path) == ["rows.csv", "rows.labeled.csv", "rows.labeled.html"]
+    assert "report: rows.labeled.html\n" in out
+    page = (tmp_path / "rows.labeled.html").read_text()
+    for heading in ("topic of rows.csv", "held out", "Map of the rows", "Rows most worth a look", "Model", "Data"):
+        assert heading in page
+    assert page.count("<svg ") == 4
     after = read_csv(tmp_path / "rows.labeled.csv")
     assert_filled(example_rows(), after)
     assert "rows.csv: 80 rows, 20 with a label of topic in 2 classes, 60 without" in out

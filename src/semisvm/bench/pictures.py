@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..plots.axes import require_matplotlib
+from ..plots.svg import figure_svg, svg_settings
 from .dot_plot import dot_plot
 from .line_plots import curve_plot, trace_plot
 from .report import Measurement
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NO_MATPLOTLIB = "There are no pictures, which need the package matplotlib: pip install 'semisvm[plots]'."
-SETTINGS: Any = {"svg.hashsalt": "semisvm", "svg.fonttype": "path", "font.size": 10}  # the same file in every run
 
 
 class Pictures(NamedTuple):
@@ -38,17 +36,9 @@ def draw_pictures(measurements: Sequence[Measurement]) -> Pictures:
 
 def draw_svg(measurement: Measurement) -> str:
     """The picture of a protocol as an element of HTML that is a file of its own as well; empty if there is none."""
-    from matplotlib import rc_context
-
-    with rc_context(SETTINGS):
+    with svg_settings():
         figure = draw(measurement)
-        if figure is None:
-            return ""
-        file, no_metadata = io.StringIO(), dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(file, format="svg", metadata=no_metadata)
-    content = file.getvalue()
-    described = f'<svg role="img" aria-label="{escape(measurement.protocol.title)}" '
-    return content[content.index("<svg ") :].replace("<svg ", described, 1)
+        return "" if figure is None else figure_svg(figure, measurement.protocol.title)
 
 
 def draw(measurement: Measurement) -> Figure | None:

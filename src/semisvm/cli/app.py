@@ -92,6 +92,9 @@ def label(
     seed: SeedOption = 0,
     force: ForceOption = False,
     raw: RawOption = False,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Whether to write a page to look at beside the output.")
+    ] = True,
     as_json: JsonOption = False,
     verbose: Verbose = False,
     debug: Debug = False,
@@ -101,7 +104,7 @@ def label(
     from .training import MethodOptions
 
     options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
-    request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw)
+    request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw, report)
     with ProgressDisplay(verbose) as display:
         result = labeling.label(request, display)
     lines = json_output.dump(json_output.label_content(result)) if as_json else reporting.label_report(result)

@@ -63,6 +63,7 @@ def label_content(result: LabelResult) -> dict[str, Any]:
         "supervised_differs": result.n_different,
         "notes": result.notes,
         "output": str(result.output),
+        "report": None if result.report is None else str(result.report),
     }
 
 

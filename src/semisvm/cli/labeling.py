@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..tables.files import STANDARD_STREAM, extension_of
 from ..tables.target import unused_name
 from .evaluation import Evaluation, evaluate
 from .methods import find_method
 from .progress import ProgressDisplay
 from .training import MethodOptions, TableOptions, TrainingTable, collected_warnings, fit_table, read_target
-from .writing import atomic_file, output_path
+from .writing import atomic_file, check_output, output_path
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class LabelRequest:
     output: Path | None = None
     force: bool = False
     raw: bool = False
+    report: bool = True
 
 
 @dataclass
@@ -41,12 +43,14 @@ class LabelResult:
     labels: list[Any] = field(default_factory=list)  # of the filled rows
     confidence: np.ndarray = field(default_factory=lambda: np.ones(0))  # of the filled rows
     notes: list[str] = field(default_factory=list)
+    report: Path | None = None
 
 
 def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:
     """Fill the unlabeled cells of a column and write the table."""
     find_method(request.model.method)
     output = output_path(request.table.source, request.output, request.force)
+    report = report_path(request, output)
     training = read_target(request.table, display)
     result = LabelResult(output, training)
     empty = training.empty
@@ -65,7 +69,23 @@ def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:
     result.notes = training.notes + note
     with atomic_file(output, request.force) as file:
         training.table.write(file, training.position, filled, name, confidence.tolist(), not request.raw)
+    if report is not None and len(empty):
+        from .table_report import write_report  # imports matplotlib
+
+        display.begin("drawing the report")
+        with collected_warnings(training, display):
+            write_report(result, report, request)
+        result.report = report
     return result
+
+
+def report_path(request: LabelRequest, output: Path) -> Path | None:
+    """Where the report goes: beside the output; None if there is none."""
+    if not request.report or output == STANDARD_STREAM:
+        return None
+    ending = extension_of(output)
+    named = output.with_name(f"{output.name.removesuffix(ending)}.html")
+    return check_output(named, request.table.source, force=True)
 
 
 def _predict(result: LabelResult, display: ProgressDisplay) -> None:

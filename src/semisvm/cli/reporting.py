@@ -51,6 +51,7 @@ def label_report(result: LabelResult) -> list[str]:
         lines += [f"Confidence: median {median:.2f}, {n_low:,} rows below {LOW_CONFIDENCE:g}.", ""]
     lines += [f"note: {note}" for note in [*result.notes, *rare_class_notes(result)]]
     lines += [f"written to {relative(result.output)}"]
+    lines += [f"report: {relative(result.report)}"] if result.report is not None else []
     if n_filled and np.min(result.confidence) < LOW_CONFIDENCE:
         lines += [f"next: look at the rows of lowest {target}_confidence, label some of them and run this again."]
     return lines

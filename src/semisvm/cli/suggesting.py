@@ -70,7 +70,7 @@ def suggest(request: NextRequest, display: ProgressDisplay) -> NextResult:
         display.begin("learning curve")
         gain = expected_gain(training.X, training.y, request.n, unlabeled=None, random_state=request.model.seed)
     predicted = estimator.classes_[probabilities.argmax(axis=1)].tolist()
-    cells = _shown_cells(training, positions)
+    cells = shown_cells(training, positions)
     rows = [
         RowToLabel(one.position + 1, one.reason, label, float(p.max()), text)
         for one, label, p, text in zip(found, predicted, probabilities, cells)
@@ -83,7 +83,7 @@ def suggest(request: NextRequest, display: ProgressDisplay) -> NextResult:
     return result
 
 
-def _shown_cells(training: TrainingTable, positions: np.ndarray) -> list[str]:
+def shown_cells(training: TrainingTable, positions: np.ndarray) -> list[str]:
     """The first cells of some rows that the model uses, text before the others."""
     used = {column.name: column for column in training.columns if column.kind != "ignored"}
     order = sorted(used, key=lambda name: used[name].kind not in ("text", "characters"))[:MAX_CELLS]

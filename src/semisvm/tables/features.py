@@ -142,6 +142,14 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         self.keeps_sparse_ = _is_sparse(parts, present)
         return _join(parts, self.keeps_sparse_)
 
+    def names(self) -> list[str]:
+        """What each feature is: a column, a value of one, a word; empty for components that nobody could read."""
+        found = []
+        for block, transformer in self.transformers_.items():
+            columns = [c for c in self.columns if c.kind in BLOCKS[block]]
+            found += [c.name for c in columns] if block == "numbers" else _names(transformer, columns)
+        return found
+
     def transform(self, values: Sequence[Any]) -> Any:
         """X of another table."""
         parts = [
@@ -149,6 +157,33 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             for block, transformer in self.transformers_.items()
         ]
         return _join(parts, self.keeps_sparse_)
+
+
+def _names(transformer: ColumnTransformer, columns: list[Column]) -> list[str]:
+    """The names of the features of categories or text, in the order of the transformer."""
+    found = []
+    for name, step, where in transformer.transformers_:
+        if name == "category":
+            for position, i in enumerate(where):
+                kept = _kept_categories(step, position)
+                found += [f"{columns[i].name} = {value or '(empty)'}" for value in kept]
+        elif name == "boolean":
+            found += [columns[i].name for i in where]
+        elif name.startswith("string"):
+            n_features = len(step.vectorizer_.vocabulary_) if step.components_ is None else STRING_COMPONENTS
+            found += [""] * n_features
+        elif name != "remainder":
+            prefix = "" if len(columns) == 1 else f"{columns[where].name}: "
+            found += [prefix + word for word in step.get_feature_names_out()]
+    return found
+
+
+def _kept_categories(encoder: OneHotEncoder, position: int) -> list[str]:
+    """The values of a column that have a feature of their own, and one for all rare ones."""
+    rare = encoder.infrequent_categories_[position]
+    rare = set() if rare is None else set(rare)
+    kept = [value for value in encoder.categories_[position] if value not in rare]
+    return kept + (["(rare values)"] if rare else [])
 
 
 def _is_sparse(parts: list[Any], blocks: list[str]) -> bool:

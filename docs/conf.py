@@ -3,6 +3,7 @@
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
@@ -79,3 +80,10 @@ html_theme_options = {
     "pygments_dark_style": "github-dark",
 }
 html_sidebars = {"index": [], "getting_started": [], "choose": [], "command_line": [], "contributing": []}
+
+
+def setup(app: Any) -> None:
+    """Drop the blank line that ends the output of a doctest: only pytest needs it."""
+    app.connect(
+        "source-read", lambda app, docname, source: source.__setitem__(0, source[0].replace("\n\n```\n", "\n```\n"))
+    )

@@ -50,18 +50,10 @@ def estimator_groups() -> dict[str, list[str]]:
     return groups | {"Shared by several fits": [name for name in semisvm.__all__ if name not in named]}
 
 
-def section(title: str, names: list[str], mark: str = "-") -> list[str]:
+def section(title: str, names: list[str]) -> list[str]:
     """A heading and a table of names, each with a page of its own."""
-    return [
-        title,
-        mark * len(title),
-        "",
-        ".. autosummary::",
-        "   :toctree: reference",
-        "",
-        *(f"   {n}" for n in names),
-        "",
-    ]
+    table = [".. autosummary::", "   :nosignatures:", "   :toctree: reference", "", *(f"   ~{name}" for name in names)]
+    return [title, "-" * len(title), "", *table, ""]
 
 
 def reference() -> str:

@@ -94,10 +94,10 @@ def table_lines(folder: Path) -> list[str]:
 def place_names(points: dict[str, tuple[float, float]]) -> dict[str, tuple[str, tuple[float, float]]]:
     """Alignment and offset of the name of every point: above, right, below or left, where it covers nothing else.
 
-    In units of a letter, of which the picture has about 95 by 25.
+    In units of a letter, of which the picture has about 80 by 25.
     """
     right, top = max(x for x, _ in points.values()) + 8, max(y for _, y in points.values()) + 0.1
-    centers = {name: (95 * x / right, 25 * y / top) for name, (x, y) in points.items()}
+    centers = {name: (80 * x / right, 25 * y / top) for name, (x, y) in points.items()}
     taken = [(x - 1, x + 1, y - 0.6, y + 0.6) for x, y in centers.values()]
     placed = {}
     for name, (x, y) in centers.items():

@@ -85,7 +85,8 @@ def loss_table(module: Any) -> list[str]:
     for cls in module.PIECES:
         formula, colon, rest = " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split()).partition(": ")
         rest = rest.replace("|", r"\|")
-        lines += [f"   * - ``{cls.__name__}``", f"     - ``{formula}``{colon}{rest}"]
+        formula = formula if formula.startswith("The ") else f"``{formula}``"
+        lines += [f"   * - ``{cls.__name__}``", f"     - {formula}{colon}{rest}"]
     return [*lines, ""]
 
 

@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.ready-docs
 VERSIONS ?= lowest newest
 
 # pip compiles no module, the first import does; where that is forbidden, every process would compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test slow doctest types lint format package versions mutation coverage clean
+.PHONY: demo test slow doctest types lint format package versions mutation coverage docs clean
 
 demo: $(READY)
 	$(BIN)/semisvm demo
@@ -66,7 +67,15 @@ versions:
 mutation: $(READY)
 	$(BIN)/python tests/mutation.py
 
+# The site in docs/_build/html: every example of the gallery and of the guides is run, warnings are errors, and links between
+# pages have to lead somewhere.
+docs: $(DOCS_READY)
+	MPLBACKEND=Agg $(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs/getting_started.md docs/howto
+
 clean:
+	rm -rf docs/_build docs/api docs/charts docs/gallery
 	rm -rf $(VENV) .versions .coverage .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .mutation.jsonl
 
 # --no-compile: Python compiles a module when it is first imported, and most of what is installed here never is.
@@ -74,3 +83,7 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[test,cli]"
 	touch $(READY)
+
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[docs]"
+	touch $(DOCS_READY)

@@ -1,10 +1,13 @@
 """Which training samples are the landmarks of the Nystroem method and of reduced sets.
 
-``kmeans++``   each next one drawn with probability proportional to its squared distance, in feature space, from those
-               chosen [1]_
-``leverage``   drawn with probability proportional to ridge leverage scores, estimated from a first uniform draw [2]_
-``random``     drawn uniformly
-``labeled``    the labeled samples
+``kmeans++``
+    each next one drawn with probability proportional to its squared distance, in feature space, from those chosen [1]_
+``leverage``
+    drawn with probability proportional to ridge leverage scores, estimated from a first uniform draw [2]_
+``random``
+    drawn uniformly
+``labeled``
+    the labeled samples
 
 The first two look at no more than ``POOL`` samples per landmark, drawn uniformly, so that their cost does not grow with
 n.

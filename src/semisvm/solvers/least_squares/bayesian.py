@@ -40,7 +40,8 @@ class IntegerQuadratic(Solver):
         Prove the optimum: by enumeration for at most ``MAX_ENUMERATED`` samples and, if it is installed, by SCIP for at
         most ``MAX_PROVED``; for any number of samples; never.
     confidence_threshold : float or None
-        Unlabeled samples close to a labeled one whose supervised |f| is at least this get its sign before the search.
+        Unlabeled samples close to a labeled one whose supervised ``|f|`` is at least this get its sign before the
+        search.
     max_distance : float or None
         What close means: a distance in feature space; None for the median over the unlabeled samples of the distance to
         the closest labeled one.

@@ -34,7 +34,7 @@ class Progressive(Solver):
     Parameters
     ----------
     selection : {"growth", "alpha"}
-        Add the sample that increases the objective least, or the one of smallest |alpha|, as in the article.
+        Add the sample that increases the objective least, or the one of smallest ``|alpha|``, as in the article.
     label_order : {"turns", "objective"}
         Which label comes next: the classes take turns, or the one that costs less. Turns are in proportion to the
         balance; without one, to the labeled samples.

@@ -160,7 +160,7 @@ class Pruning(Solver):
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
-        """Remove the samples of smallest |alpha|, a twentieth at a time."""
+        """Remove the samples of smallest ``|alpha|``, a twentieth at a time."""
         stop = StoppingRule(max_time=self.max_time, callback=callback)
         samples = kept = problem.labeled_samples
         gram, max_error = problem.space.gram(), np.inf

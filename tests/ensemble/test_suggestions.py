@@ -207,6 +207,11 @@ def test_many_samples_are_compared_in_part(monkeypatch):
     assert found == suggest_labels(model, X, y, n=60, random_state=1)
     assert len({one.position for one in found}) == 60  # those beyond the candidates come by their weight
     assert [one.worth for one in found[40:]] == [0.0] * 20
+    monkeypatch.setattr(suggestions, "MAX_MEASURED", 50)
+    looked_at = {one.position for one in suggest_labels(model, X, y, n=50, random_state=1)}
+    assert len(looked_at) == 50
+    assert looked_at != {one.position for one in suggest_labels(model, X, y, n=50, random_state=2)}
+    assert len(suggest_labels(model, X, y, n=70, random_state=1)) == 70
 
 
 def test_probabilities_that_are_not_known_are_uncertain():

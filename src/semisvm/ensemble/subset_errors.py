@@ -18,7 +18,7 @@ from .supervised import candidates, fit_supervised
 
 SHARES = (0.4, 0.6, 0.8)  # of the labels, that are trained on
 N_DRAWS = 10  # parts of each size
-MAX_LABELED, MAX_UNLABELED = 1000, 1000  # samples that are used
+MAX_LABELED, MAX_UNLABELED = 1000, 600  # samples that are used
 
 
 def held_out_errors(X: Any, codes: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:

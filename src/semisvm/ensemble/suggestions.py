@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import tiles
 from .._validation import check_integer
 from .._validation.labels import encode_labels_of
 from ..model_selection.splits import sample_digest
 from .committee import Doubt, measure_doubt
-from .coverage import greedy_coverage, neighborhood_width, squared_distances
+from .coverage import BLOCK, greedy_coverage, neighborhood_width, squared_distances
 
 UNCERTAIN = "uncertain"
 DISAGREE = "separators disagree"
@@ -20,10 +21,12 @@ UNLIKE = "unlike anything labeled"
 TYPICAL = "like many unlabeled samples"
 REASONS = (UNCERTAIN, DISAGREE, UNLIKE, TYPICAL)
 
+MAX_MEASURED = 5000  # samples whose uncertainty is measured: a random part of more
 MAX_CANDIDATES = 3000  # samples that are compared: the half of largest weight, and others at random
 MAX_COVERED = 2000  # samples that a batch is to cover
 CERTAIN_WEIGHT = 0.5  # weight of a sample that is certain; an uncertain one has one more, and so has a disputed one
-STRIKING = 0.5  # a reason is given if at least this share of the unlabeled samples have less of it
+STRIKING = 0.5  # a reason is given if at least this share of the unlabeled samples have less of it,
+DOUBTFUL = 0.2  # and if uncertainty or disagreement are at least this large
 
 
 class Suggestion(NamedTuple):
@@ -77,7 +80,7 @@ def suggest_labels(
     unlabeled : object, default="model"
         Marker of samples without a label; "model" is the parameter ``unlabeled`` of the model, or -1 if it has none.
     random_state : int, RandomState or None, default=None
-        For the part of more than 3,000 unlabeled samples that is compared.
+        For the part of more than 5,000 unlabeled samples that is looked at.
 
     Returns
     -------
@@ -113,6 +116,8 @@ def suggest_labels(
     if not len(rest):
         raise ValueError(f"all {len(codes)} samples have a label; there is none to suggest.")
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    if len(rest) > max(MAX_MEASURED, n):
+        rest = np.sort(rng.choice(rest, max(MAX_MEASURED, n), replace=False))
     doubt = measure_doubt(model, _safe_indexing(X, rest))
     return _choose(features, np.flatnonzero(codes >= 0), rest, doubt, n, rng)
 
@@ -143,12 +148,11 @@ def _choose(
     K = squared_distances(X[rest[candidates]], to_cover)
     np.exp(np.divide(K, -width, out=K), out=K)
     batch = greedy_coverage(K, weights[covered], known, min(n, len(candidates)))
-    gains = dict.fromkeys(order.tolist(), 0.0)
-    chosen = {int(candidates[one.candidate]): one.gain / float(weights[covered].sum()) for one in batch}
-    others = (one for one in gains if one not in chosen)  # in the order of their weight
-    picks = [*chosen, *(one for one, _ in zip(others, range(n - len(chosen))))]
+    worth = {int(candidates[one.candidate]): one.gain / float(weights[covered].sum()) for one in batch}
+    others = [one for one in order.tolist() if one not in worth]  # by weight: copies, and what was not compared
+    picks = [*worth, *others[: n - len(worth)]]
     novelty = 1.0 - np.exp(-_nearest(X[rest], X[labeled]) / width)
-    return _explain(picks, chosen, rest, doubt, novelty)
+    return _explain(picks, worth, rest, doubt, novelty)
 
 
 def _candidates(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -173,24 +177,24 @@ def _first_of_equal(X: Any, labeled: np.ndarray, rest: np.ndarray, candidates: n
 
 def _nearest(A: Any, B: Any) -> np.ndarray:
     """Squared distances from the samples of A to the nearest one of B."""
-    return squared_distances(A, B).min(axis=1)
+    return np.concatenate([squared_distances(A[part], B).min(axis=1) for part in tiles(A.shape[0], BLOCK)])
 
 
 def _explain(
-    picks: list[int], gains: dict[int, float], rest: np.ndarray, doubt: Doubt, novelty: np.ndarray
+    picks: list[int], worth: dict[int, float], rest: np.ndarray, doubt: Doubt, novelty: np.ndarray
 ) -> list[Suggestion]:
     """Suggestions with their reasons, by the ranks among the unlabeled samples."""
     measured = {UNCERTAIN: doubt.uncertainty, DISAGREE: doubt.disagreement, UNLIKE: novelty}
-    below = {
-        reason: np.searchsorted(np.sort(values), values[picks]) / len(values)  # share of samples that have less
-        for reason, values in measured.items()
-        if values is not None
-    }
+    below = {}  # share of samples that have less
+    for reason, values in measured.items():
+        if values is not None:
+            share = np.searchsorted(np.sort(values), values[picks]) / len(values)
+            below[reason] = share if reason == UNLIKE else np.where(values[picks] < DOUBTFUL, 0.0, share)
     found = []
     for i, pick in enumerate(picks):
         reason = max(below, key=lambda one: below[one][i])
         reason = reason if below[reason][i] >= STRIKING else TYPICAL
         disagreement = None if doubt.disagreement is None else float(doubt.disagreement[pick])
         values = float(doubt.uncertainty[pick]), disagreement, float(novelty[pick])
-        found.append(Suggestion(int(rest[pick]), reason, gains.get(pick, 0.0), *values))
+        found.append(Suggestion(int(rest[pick]), reason, worth.get(pick, 0.0), *values))
     return found

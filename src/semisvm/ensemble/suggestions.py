@@ -195,6 +195,6 @@ def _explain(
         reason = max(below, key=lambda one: below[one][i])
         reason = reason if below[reason][i] >= STRIKING else TYPICAL
         disagreement = None if doubt.disagreement is None else float(doubt.disagreement[pick])
-        values = float(doubt.uncertainty[pick]), disagreement, float(novelty[pick])
-        found.append(Suggestion(int(rest[pick]), reason, worth.get(pick, 0.0), *values))
+        measures = float(doubt.uncertainty[pick]), disagreement, float(novelty[pick])
+        found.append(Suggestion(int(rest[pick]), reason, worth.get(pick, 0.0), *measures))
     return found

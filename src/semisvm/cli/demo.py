@@ -1,28 +1,34 @@
-"""The report of ``semisvm demo``: errors with and without unlabeled samples, and a table that is labeled."""
+"""The report of ``semisvm demo``: errors with and without unlabeled samples, and two tables that are labeled."""
 
 from __future__ import annotations
 
 import csv
-import random
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 
-from ..datasets import hide_labels, make_two_gaussians
+from ..datasets import hide_labels, make_messages, make_two_gaussians
 from ..ensemble import SemiSVM
-from .labeling import LabelRequest, label
+from .labeling import LabelRequest, LabelResult, label
 from .progress import ProgressDisplay
+from .reporting import evaluation_lines
 from .training import TableOptions
 
 N_DRAWS = 3
-N_TICKETS, N_LABELED = 400, 50
-TOPICS = {
-    "billing": "invoice charged twice refund payment card amount month receipt bank account price plan paid fee",
-    "technical": "screen crash error login password update install button page load slow device network restart app",
-}
-FILLER = "please the my i have since yesterday again cannot help with your and it is on for this not after"
+
+
+class Example(NamedTuple):
+    """A table whose labels are all known, of which some are shown."""
+
+    file: str
+    target: str
+    names: list[str]
+    rows: list[list[str]]
+    truth: list[str]
+    n_labeled: int
 
 
 def error_table() -> list[str]:
@@ -48,36 +54,52 @@ def error_table() -> list[str]:
     return lines
 
 
-def write_tickets(path: Path) -> list[str]:
-    """Write generated support tickets, only the first ones with their topic, and return the true topics."""
-    rng = random.Random(0)
-    topics = [("billing", "technical")[i % 2] for i in range(N_TICKETS)]
+def examples() -> list[Example]:
+    """Cells of tumors with 25 diagnoses, and messages to a shop with 24 topics."""
+    cells = load_breast_cancer()
+    rows = [[f"{value:.5g}" for value in row] for row in cells.data]
+    diagnoses = cells.target_names[cells.target].tolist()
+    texts, topics = make_messages(300, random_state=0)
+    return [
+        Example("cells.csv", "diagnosis", [str(name) for name in cells.feature_names], rows, diagnoses, 25),
+        Example("messages.csv", "topic", ["message"], [[text] for text in texts], topics.tolist(), 24),
+    ]
+
+
+def write_table(example: Example, path: Path) -> np.ndarray:
+    """Write a table, and return which rows have a label."""
+    shown = np.isin(
+        np.arange(len(example.rows)), np.random.default_rng(0).permutation(len(example.rows))[: example.n_labeled]
+    )
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["id", "message", "device", "minutes", "topic"])
-        for i, topic in enumerate(topics):
-            words = rng.sample(TOPICS[topic].split(), 3) + rng.sample(FILLER.split(), 5)
-            rng.shuffle(words)
-            device = rng.choice(("phone", "tablet", "laptop"))
-            minutes = round(rng.gauss(9 if topic == "billing" else 14, 4), 1)
-            table.writerow([1000 + i, " ".join(words), device, minutes, topic if i < N_LABELED else ""])
-    return topics
+        table.writerow([*example.names, example.target])
+        table.writerows([*row, c if is_shown else ""] for row, c, is_shown in zip(example.rows, example.truth, shown))
+    return shown
+
+
+def example_lines(example: Example, shown: np.ndarray, result: LabelResult) -> list[str]:
+    """What the command found out, and how much of it is right."""
+    hidden = np.flatnonzero(~shown)
+    truth = np.array(example.truth)[hidden]
+    X = result.training.X
+    right = 100 * np.mean(np.array(result.labels) == truth)
+    supervised = 100 * np.mean(result.estimator.supervised_.predict(X[hidden]) == truth)
+    lines = ["", f"semisvm label {example.file} --target {example.target}    "
+             f"({example.n_labeled} of {len(example.rows)} rows have a label)"]  # fmt: skip
+    lines += ["", *evaluation_lines(result.evaluation)]
+    lines += [f"Right in truth: {right:.1f} % of the filled rows, {supervised:.1f} % by the supervised model."]
+    return [*lines, f"report: {result.report}"]
 
 
 def demo_report(display: ProgressDisplay) -> list[str]:
-    """The lines of ``semisvm demo``."""
+    """The lines of ``semisvm demo``; its files stay in a temporary folder."""
     display.begin("supervised and semi-supervised models")
     lines = error_table()
-    with tempfile.TemporaryDirectory(prefix="semisvm-demo-") as folder:
-        source = Path(folder) / "tickets.csv"
-        truth = write_tickets(source)
-        result = label(LabelRequest(TableOptions(source, "topic")), display)
-        with result.output.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    filled = [i for i, row in enumerate(rows) if row["topic_confidence"] != "1"]
-    n_correct = sum(rows[i]["topic"] == truth[i] for i in filled)
-    command = "semisvm label tickets.csv --target topic"
-    lines += ["", f"{command}    ({N_LABELED} of {N_TICKETS} generated tickets labeled)", ""]
-    lines += [f"{rows[i]['topic']:10s} {rows[i]['topic_confidence']}  {rows[i]['message']}" for i in filled[:5]]
-    lines += ["", f"{n_correct} of the {len(filled)} filled topics are correct."]
-    return [*lines, f"The supervised model would fill {result.n_different} of them differently."]
+    folder = Path(tempfile.mkdtemp(prefix="semisvm-demo-"))
+    for example in examples():
+        path = folder / example.file
+        shown = write_table(example, path)
+        result = label(LabelRequest(TableOptions(path, example.target)), display)
+        lines += example_lines(example, shown, result)
+    return lines

@@ -5,6 +5,7 @@ from .gaussians import make_gaus50, make_gaus50x, make_gaussian_clusters, make_t
 from .hiding import hide_labels
 from .label_noise import flip_labels
 from .loading import Dataset, load_dataset
+from .messages import make_messages
 from .planar import make_misleading_clusters, make_two_moons
 from .splits import Split
 
@@ -17,6 +18,7 @@ __all__ = [
     "make_gaus50",
     "make_gaus50x",
     "make_gaussian_clusters",
+    "make_messages",
     "make_misleading_clusters",
     "make_ringnorm",
     "make_two_gaussians",

@@ -14,9 +14,9 @@ from .._validation.labels import encode_labels_of
 from .power_law import PowerLaw, Prior, fit_power_law
 from .subset_errors import held_out_errors
 
-MIN_LABELS = 20  # below, nothing is said
+MIN_LABELS = 30  # below, the gain that is expected is no closer to the real one than any constant is
 PRIOR = Prior(np.log(0.15), 1.0, 0.45, 0.25)
-NOISE = 0.6  # of a model: deviation of the change of its error, in units of the root of (error / labels)
+NOISE = 0.7  # of a model: deviation of the change of its error, in units of the root of (error / labels)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def expected_gain(
     >>> from semisvm.ensemble import expected_gain
     >>> X, y = make_two_gaussians(300, random_state=0)
     >>> expected_gain(X, hide_labels(y, 10, random_state=0)).conclusion
-    'too few labels to tell: there are 10, and at least 20 are needed'
+    'too few labels to tell: there are 10, and at least 30 are needed'
     >>> found = expected_gain(X, hide_labels(y, 50, random_state=0), n=20, random_state=0)
     >>> found.low < found.gain < found.high
     True

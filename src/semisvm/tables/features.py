@@ -16,23 +16,24 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .columns import Column
+from .strings import StringEncoder
 
 BLOCKS = {
     "numbers": ("number", "date"),
     "categories": ("category", "boolean", "string"),
     "text": ("text", "characters"),
 }
-STRING_COMPONENTS = 100
 MAX_KERNEL_ROWS = 3000  # on which the Frobenius norm is computed
 MAX_DENSITY = 0.3  # of a table that stays sparse
+LARGE = 10**8  # values of a table that stays sparse if that takes less memory
+MAX_DENSITY_OF_LARGE = 0.6
 
 
 def total_variance(X: Any) -> float:
@@ -99,7 +100,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             if len(present) > 1:
                 size = kernel_norm(X) if "text" in present else total_variance(X)
             self.scales_[block] = 1.0 / np.sqrt(size) if size > 1e-12 else 1.0
-            parts.append(X * self.scales_[block])
+            X *= self.scales_[block]
+            parts.append(X)
         self.keeps_sparse_ = _is_sparse(parts, present)
         return _join(parts, self.keeps_sparse_)
 
@@ -117,7 +119,8 @@ def _is_sparse(parts: list[Any], blocks: list[str]) -> bool:
         return True
     n_values = sum(X.nnz if sparse.issparse(X) else X.size for X in parts)
     is_any = any(sparse.issparse(X) for X in parts)
-    return is_any and n_values < MAX_DENSITY * sum(X.shape[0] * X.shape[1] for X in parts)
+    size = sum(X.shape[0] * X.shape[1] for X in parts)
+    return is_any and n_values < size * (MAX_DENSITY if size < LARGE else MAX_DENSITY_OF_LARGE)
 
 
 def _join(parts: list[Any], is_sparse: bool) -> Any:
@@ -128,7 +131,7 @@ def _join(parts: list[Any], is_sparse: bool) -> Any:
 
 def _block_transformer(block: str, kinds: list[str]) -> Any:
     if block == "numbers":
-        return make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+        return make_pipeline(SimpleImputer(strategy="median", copy=False), StandardScaler(copy=False))
     by_kind = {kind: [i for i, found in enumerate(kinds) if found == kind] for kind in BLOCKS[block]}
     if block == "text":
         vectorizers = [(f"{kind}{i}", _vectorizer(kind), i) for kind, where in by_kind.items() for i in where]
@@ -140,7 +143,7 @@ def _block_transformer(block: str, kinds: list[str]) -> Any:
     if by_kind["boolean"]:
         imputer = make_pipeline(FunctionTransformer(_as_floats), SimpleImputer(strategy="most_frequent"))
         steps.append(("boolean", imputer, by_kind["boolean"]))
-    steps += [(f"string{i}", string_encoder(), i) for i in by_kind["string"]]
+    steps += [(f"string{i}", StringEncoder(), i) for i in by_kind["string"]]
     return ColumnTransformer(steps)
 
 
@@ -152,9 +155,3 @@ def _vectorizer(kind: str) -> TfidfVectorizer:
     if kind == "characters":
         return TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
     return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True)
-
-
-def string_encoder() -> Pipeline:
-    """Leading components of character n-grams."""
-    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=2, sublinear_tf=True)
-    return make_pipeline(grams, TruncatedSVD(STRING_COMPONENTS, random_state=0))

@@ -1,15 +1,22 @@
-"""Columns and features: kinds, formats of numbers and dates, records of CSV files, labels and balances."""
+"""Columns and features: kinds, formats of numbers and dates, labels and balances."""
+
+from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_cases import repeatable
 from scipy import sparse
 
 from semisvm.tables import InputError
-from semisvm.tables.cells import escape_formula, records, sniff_delimiter, unquote
+from semisvm.tables.cells import escape_formula
 from semisvm.tables.columns import RawColumn, detect_column
 from semisvm.tables.dates import DateFormat
 from semisvm.tables.features import TableFeatures, kernel_norm
-from semisvm.tables.numbers import NumberFormat, detect_numbers
+from semisvm.tables.missing import is_missing
+from semisvm.tables.numbers import FORMATS, NumberFormat, detect_numbers, parse_numbers, parse_short_numbers
+from semisvm.tables.strings import StringEncoder
 from semisvm.tables.target import check_classes, parse_balance, read_labels
 
 RNG = np.random.default_rng(0)
@@ -123,18 +130,40 @@ NUMBERS_AS_WRITTEN = {
 
 @pytest.mark.parametrize("cells", NUMBERS_AS_WRITTEN, ids=str)
 def test_numbers_as_people_write_them(cells):
-    form = detect_numbers(list(cells))
+    form = detect_numbers(Counter(cells))
     assert [form.parse(cell) for cell in cells] == pytest.approx(NUMBERS_AS_WRITTEN[cells])
 
 
 @pytest.mark.parametrize("cells", [("1,2,3",), ("12 34",), ("(5",), ("--5",), ("$",), ("1.2.3", "4"), ("01234", "7")])
 def test_what_is_no_number(cells):
-    assert detect_numbers(list(cells)) is None
+    assert detect_numbers(Counter(cells)) is None
 
 
 def test_marks_are_those_of_the_whole_column():
-    assert detect_numbers(["1.234", "2.345", "3,5"]) == NumberFormat(",", ".")
-    assert detect_numbers(["1,234", "2,345", "3.5"]) == NumberFormat(".", ",")
+    assert detect_numbers(Counter(["1.234", "2.345", "3,5"])) == NumberFormat(",", ".")
+    assert detect_numbers(Counter(["1,234", "2,345", "3.5"])) == NumberFormat(".", ",")
+
+
+ODD_CELLS = ["01234", "1_000", "inf", "-Infinity", "0x1f", "nan", "1e5", "1E-3", "+5", "-012", "00.5", "1.", ".", ".5",
+             "1234567890123456", "123456789012345", "1 234", "1,234", " 7 ", "1\n2", "\n", "", "?", "1e400", "0", "00",
+             "\uff11\uff12", "1e", "--5"]  # fmt: skip
+
+
+@repeatable(300)
+@given(st.lists(st.one_of(st.sampled_from(ODD_CELLS), st.text("0123456789.,+-eE _", max_size=6)), max_size=4))
+def test_numbers_of_a_column_are_those_of_its_cells(cells):
+    form = NumberFormat()
+    expected = [form.parse(cell) for cell in cells]
+    found, others = parse_numbers(cells, form)
+    np.testing.assert_array_equal(found, [np.nan if value is None else value for value in expected])
+    assert others == [cell for cell, value in zip(cells, expected) if value is None and not is_missing(cell)]
+    short = parse_short_numbers(cells)
+    if short is not None:
+        np.testing.assert_array_equal(short, found)
+    fits = [sum(form.parse(cell) is not None for cell in cells) for form in FORMATS]
+    detected = detect_numbers(Counter(cells))
+    if detected is not None:
+        assert fits[FORMATS.index(detected)] == max(fits) >= 0.95 * len(cells)
 
 
 def days(order, cell):
@@ -238,6 +267,18 @@ def test_misspelled_names_are_close():
     assert similar[same].mean() > similar[~same].mean() + 0.3
 
 
+def test_long_columns_of_strings_have_fewer_components(monkeypatch):
+    cells = np.array([f"town {i % 60}" for i in range(600)], dtype=object)
+    whole = StringEncoder().fit_transform(cells)
+    assert whole.shape == (600, 100)
+    monkeypatch.setattr("semisvm.tables.strings.MAX_FIT_ROWS", 300)
+    monkeypatch.setattr("semisvm.tables.strings.MAX_VALUES", 6000)
+    part = StringEncoder().fit_transform(cells)
+    assert part.shape == (600, 10)
+    similar = part @ part.T
+    assert similar[0, 60] > similar[0, 7]
+
+
 def test_another_table_gives_the_same_features():
     raw = {"a": NUMBERS, "color": COLORS, "words": SENTENCES}
     raws = [RawColumn("text", list(cells)) for cells in raw.values()]
@@ -255,39 +296,6 @@ def test_another_table_gives_the_same_features():
 def test_constant_block_is_not_scaled():
     X = feature_matrix(a=NUMBERS, words=["dog cat"] * 39 + ["dog dog cat"])
     assert np.isfinite(X.sum())
-
-
-TEXTS = [
-    'a,b\n1,"x, y"\n2,"say ""hi"""\n',
-    'a,b\r\n1,"two\r\nlines"\r\n\r\n2,"" \r\n',
-    'a;b\n5" pipe;x\n"quoted"tail;y',
-    "a\tb\r1\t2\r3\t4\r",
-]
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_records_hold_all_characters(text):
-    delimiter = sniff_delimiter(text, "b")
-    found = list(records(text, delimiter))
-    assert "".join(delimiter.join(cells) + end for _, cells, end in found) == text
-    assert all(len(cells) in (0, 2) for _, cells, _ in found)
-
-
-def test_unquoted_cells_and_line_numbers():
-    found = [[unquote(cell) for cell in cells] for _, cells, _ in records(TEXTS[0] + '"a""b",""', ",")]
-    assert found == [["a", "b"], ["1", "x, y"], ["2", 'say "hi"'], ['a"b', ""]]
-    assert [line for line, _, _ in records(TEXTS[1], ",")] == [1, 2, 4, 5]
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_delimiter_is_detected(delimiter):
-    lines = [["text", "n", "label"], ['"one, two; three|four"', "1,5" if delimiter == ";" else "1", "a"]] * 3
-    assert sniff_delimiter("\n".join(map(delimiter.join, lines)), "label") == delimiter
-
-
-def test_unclosed_quote_is_refused():
-    with pytest.raises(InputError, match="line 2 is not closed"):
-        list(records('a,b\n1,"x\n2,y\n', ","))
 
 
 def test_parse_balance():

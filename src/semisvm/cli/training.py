@@ -113,7 +113,7 @@ def add_features(training: TrainingTable, display: ProgressDisplay) -> None:
     for i, name in enumerate(table.names):
         if i == training.position:
             continue
-        raw = None if i in ignored else table.column(i)
+        raw = None if i in ignored else table.column(i) if i in text else table.column(i).as_numbers()
         column = _detect(training.target, name, raw, i in text)
         training.columns.append(column)
         if raw is not None and column.kind != "ignored":

@@ -19,6 +19,7 @@ string      strings of many values, such as names of cities
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ import numpy as np
 
 from .dates import DateFormat, detect_dates, parse_dates
 from .missing import is_missing
-from .numbers import NumberFormat, detect_numbers, parse_numbers
+from .numbers import NumberFormat, detect_numbers, parse_numbers, parse_short_numbers
 
 MIN_WORDS = 2.0
 MIN_DISTINCT_TEXT = 0.3  # share of distinct cells above which several words are text
@@ -49,6 +50,11 @@ class RawColumn(NamedTuple):
     kind: str
     values: Any
 
+    def as_numbers(self) -> RawColumn:
+        """The column as numbers, if it is text of plain ones alone; the column itself otherwise."""
+        numbers = parse_short_numbers(self.values) if self.kind == "text" else None
+        return self if numbers is None else RawColumn("number", numbers)
+
 
 @dataclass(frozen=True)
 class Column:
@@ -70,7 +76,8 @@ class Column:
         cells = raw.values if raw.kind in ("text", "document") else ["" if v != v else f"{v:g}" for v in raw.values]
         if self.kind in ("text", "characters"):
             return cells
-        return [" ".join(cell.split()).casefold() for cell in cells]
+        normal = {cell: _normal(cell) for cell in set(cells)}
+        return [normal[cell] for cell in cells]
 
     def n_unread(self, raw: RawColumn) -> int:
         """How many filled cells are not of this kind."""
@@ -94,10 +101,11 @@ def detect_column(name: str, raw: RawColumn, as_text: bool = False) -> Column:
     if raw.kind == "other":
         return Column(name, "ignored", reason=f"type {raw.values}")
     if as_text or raw.kind == "document":
-        return _text_column(name, Column(name, "text").values(raw))
+        return _text_column(name, Counter(Column(name, "text").values(raw)))
     if raw.kind != "text":
         return _check_floats(Column(name, raw.kind), raw)
-    return _detect_strings(name, raw)
+    raw = raw.as_numbers()
+    return _detect_strings(name, raw) if raw.kind == "text" else _check_floats(Column(name, "number"), raw)
 
 
 def _check_floats(column: Column, raw: RawColumn) -> Column:
@@ -130,7 +138,8 @@ def _is_identifier(name: str, filled: np.ndarray) -> bool:
 
 
 def _detect_strings(name: str, raw: RawColumn) -> Column:
-    filled = [cell for cell in raw.values if not is_missing(cell)]
+    counts = Counter(raw.values)
+    filled = Counter({cell: count for cell, count in counts.items() if not is_missing(cell)})
     if not filled:
         return Column(name, "ignored", reason="empty")
     if all(cell.strip().lower() in BOOLEANS for cell in filled):
@@ -141,28 +150,38 @@ def _detect_strings(name: str, raw: RawColumn) -> Column:
     form, note = detect_dates(filled)
     if form is not None:
         return _check_floats(Column(name, "date", form, note=note), raw)
-    return _detect_words(name, raw.values)
+    return _detect_words(name, counts)
 
 
-def _detect_words(name: str, cells: list[str]) -> Column:
-    cells = [cell if cell.strip() else "" for cell in cells]
-    filled = [cell for cell in cells if cell]
-    distinct = {" ".join(cell.split()).casefold() for cell in filled}
-    if len(distinct) == 1 and len(filled) == len(cells):
+def _detect_words(name: str, counts: Counter) -> Column:
+    filled = Counter({cell: count for cell, count in counts.items() if cell.strip()})
+    n_filled = filled.total()
+    distinct = {_normal(cell) for cell in filled}
+    if len(distinct) == 1 and n_filled == counts.total():
         return Column(name, "ignored", reason="constant")
-    share = len(distinct) / len(filled)
-    words = sum(len(cell.split()) for cell in filled) / len(filled)
-    unspaced = np.mean([UNSPACED.search(cell) is not None and len(cell) > 3 for cell in filled]) > 0.5
+    share = len(distinct) / n_filled
+    words = sum(count * len(cell.split()) for cell, count in filled.items()) / n_filled
+    unspaced = _share_unspaced(filled, 4) > 0.5
     if share > MIN_DISTINCT_TEXT and (words >= MIN_WORDS or (unspaced and share > MIN_DISTINCT_IDENTIFIER)):
-        return _text_column(name, cells)
+        return _text_column(name, filled)
     if share >= MIN_DISTINCT_IDENTIFIER and len(distinct) > 1:
         return Column(name, "ignored", reason="identifier")
     return Column(name, "category" if len(distinct) <= MAX_CATEGORIES else "string")
 
 
-def _text_column(name: str, cells: list[str]) -> Column:
-    filled = [cell for cell in cells if re.search(r"\w", cell)]
+def _text_column(name: str, counts: Counter) -> Column:
+    filled = Counter({cell: count for cell, count in counts.items() if re.search(r"\w", cell)})
     if not filled:
         return Column(name, "ignored", reason="no words")
-    unspaced = np.mean([UNSPACED.search(cell) is not None for cell in filled]) > 0.5
-    return Column(name, "characters" if unspaced else "text")
+    return Column(name, "characters" if _share_unspaced(filled, 0) > 0.5 else "text")
+
+
+def _share_unspaced(filled: Counter, min_length: int) -> float:
+    """The share of cells of this length that hold a script without spaces."""
+    n = sum(count for cell, count in filled.items() if len(cell) >= min_length and UNSPACED.search(cell))
+    return n / filled.total()
+
+
+def _normal(cell: str) -> str:
+    """A cell of a category, by which spellings are compared."""
+    return " ".join(cell.split()).casefold()

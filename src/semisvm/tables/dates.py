@@ -76,9 +76,14 @@ def parse_dates(cells: list[str], form: DateFormat) -> tuple[np.ndarray, list[st
     return values, others
 
 
-def detect_dates(cells: list[str]) -> tuple[DateFormat | None, str]:
-    """The order of a column of dates, or None for a column of something else; and a note if the order is ambiguous."""
-    counts = Counter(cell.strip() for cell in cells if not is_missing(cell))
+def detect_dates(counts: Counter) -> tuple[DateFormat | None, str]:
+    """The order of a column of dates, or None for a column of something else; and a note if the order is ambiguous.
+
+    Parameters
+    ----------
+    counts : Counter
+        The filled cells, and how often there is each of them.
+    """
     needed = MIN_SHARE * counts.total()
     fits, n_left = dict.fromkeys(ORDERS, 0), counts.total()
     for cell, count in counts.items():

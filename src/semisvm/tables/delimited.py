@@ -1,7 +1,7 @@
-"""CSV files whose cells stay as they are, quotes and line ends included.
+"""CSV files of which every byte stays as it is but those of the target's empty cells; one cell is appended to a row.
 
-A record is kept as its raw cells; only the target's empty cells are replaced and one cell is appended. Values, without
-the quotes, are read from the raw cells.
+The file is kept as bytes with the positions of its cells, of four bytes each; the strings of a column are made when it
+is asked for.
 """
 
 from __future__ import annotations
@@ -10,24 +10,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from . import InputError
-from .cells import Record, escape_formula, records, sniff_delimiter, unquote
+from .cells import escape_formula, quote, unquote
 from .columns import RawColumn
-from .encodings import DecodedText, read_text
+from .encodings import SourceText, read_text
 from .files import display_name, format_of
+from .records import check_records, scan_records, sniff_delimiter, split_pieces
 from .table import Table, format_confidence
+
+BLOCK = 2**16  # rows that are read or written at once
+SAID = {"\t": "tabs", " ": "blanks"}
 
 
 @dataclass(kw_only=True)
 class DelimitedTable(Table):
     """A CSV or TSV file."""
 
+    source: SourceText
     delimiter: str
-    prefix: str  # empty lines before the header
-    header: Record
-    lines: list[Record]  # rows and empty lines
-    rows: list[list[str]]
-    source: DecodedText
+    header_stop: int  # where the cells of the header stop
+    starts: np.ndarray  # of the rows
+    stops: np.ndarray  # of their cells, relative to the start of the row, of shape (n_rows, n_columns)
+    has_quotes: bool
 
     @classmethod
     def read(cls, path: Path, encoding: str | None = None, target: str | None = None) -> DelimitedTable:
@@ -36,48 +42,61 @@ class DelimitedTable(Table):
         Parameters
         ----------
         path : Path
-            The file; the delimiter is the tab for ``.tsv``, and otherwise the one that its first lines suggest.
+            The file; the delimiter is the one that its first lines suggest.
         encoding : str, optional
             Its encoding; None detects it.
         target : str, optional
             A column that has to be in the header, if any delimiter yields it.
         """
-        source, prefix, file_name = read_text(path, encoding), "", display_name(path)
-        text = source.text
-        if not text.strip():
+        source, file_name = read_text(path, encoding), display_name(path)
+        data, usual = source.data, "\t" if format_of(path) == "TSV" else ","
+        delimiter = sniff_delimiter(data, target, usual)
+        records = scan_records(data, delimiter)
+        filled = np.flatnonzero(records.widths)
+        if not len(filled) and not records.unclosed:
             raise InputError(f"{file_name} is empty; it needs a header line with the column names, and rows.")
-        delimiter = "\t" if format_of(path) == "TSV" else sniff_delimiter(text.lstrip("\r\n"), target)
-        remaining = records(text, delimiter)
         try:
-            for header in remaining:
-                if header.cells:
-                    break
-                prefix += header.end
-            lines = [_check_width(record, header, delimiter) for record in remaining]
+            check_records(records, data, delimiter)
         except InputError as error:
             raise InputError(f"{file_name}: {error}") from None
-        names = [unquote(cell) for cell in header.cells]
-        rows = [record.cells for record in lines if record.cells]
-        source = source._replace(text="")
+        names = [unquote(cell.decode()) for cell in records.cells(data, int(filled[0]))]
+        said = SAID.get(delimiter, repr(delimiter))
         return cls(
             names=names,
-            n_rows=len(rows),
-            notes=source.notes,
-            delimiter=delimiter,
-            prefix=prefix,
-            header=header,
-            lines=lines,
-            rows=rows,
+            n_rows=len(filled) - 1,
+            notes=source.notes + ([] if delimiter == usual else [f"the columns are separated by {said}"]),
             source=source,
+            delimiter=delimiter,
+            header_stop=int(records.starts[filled[0]]) + int(records.stops[len(names) - 1]),
+            starts=records.starts[filled[1:]],
+            stops=records.stops[len(names) :].reshape(-1, len(names)),
+            has_quotes=b'"' in data,
         )
+
+    def _bounds(self, position: int, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Where the cells of a column start and stop."""
+        starts = self.starts[rows]
+        first = starts + self.stops[rows, position - 1] + 1 if position else starts
+        return first, starts + self.stops[rows, position]
+
+    def _raw_cells(self, position: int) -> list[str]:
+        data, cells = self.source.data, []
+        for first in range(0, self.n_rows, BLOCK):
+            starts, stops = self._bounds(position, slice(first, first + BLOCK))
+            if self.has_quotes:  # and perhaps newlines in cells
+                cells += [data[a:b].decode() for a, b in zip(starts.tolist(), stops.tolist())]
+            else:
+                cells += split_pieces(data, starts, stops)
+        return cells
 
     def column(self, position: int) -> RawColumn:
         """The cells of a column, as text."""
-        return RawColumn("text", [unquote(row[position]) for row in self.rows])
+        return RawColumn("text", self.target_cells(position))
 
     def target_cells(self, position: int) -> list[Any]:
         """The cells of the target, as text."""
-        return self.column(position).values
+        cells = self._raw_cells(position)
+        return [unquote(cell) for cell in cells] if self.has_quotes else cells
 
     def write(
         self,
@@ -88,52 +107,51 @@ class DelimitedTable(Table):
         confidence: list[float],
         escape: bool = True,
     ) -> None:
-        """Write all lines, those without cells included, with the filled target and one more column."""
-        raw_labels: dict[str, str] = {}
-        for row in self.rows:
-            raw_labels.setdefault(unquote(row[position]), row[position])
-        if escape:
-            name = escape_formula(name)
-            raw_labels = {v: raw if escape_formula(v) == v else self._quote(escape_formula(v))
-                          for v, raw in raw_labels.items()}  # fmt: skip
-        pieces = [self.prefix, self.delimiter.join([*self.header.cells, self._quote(name)]), self.header.end]
-        results = iter(zip(filled, confidence))
-        for _, cells, end in self.lines:
-            if cells:
-                label, probability = next(results)
+        """Write all lines, empty ones included, with the filled target and one more column."""
+        data, source, delimiter = self.source.data, self.source, self.delimiter.encode()
+        labels = self._raw_labels(position, escape)
+        name = quote(escape_formula(name) if escape else name, self.delimiter)
+        pieces = [data[: self.header_stop], delimiter, name.encode()]
+        copied = self.header_stop
+        file.write(source.mark)
+        for first in range(0, self.n_rows, BLOCK):
+            rows = slice(first, first + BLOCK)
+            bounds = [*self._bounds(position, rows), self._bounds(len(self.names) - 1, rows)[1]]
+            for start, stop, end, label, probability in zip(
+                *(places.tolist() for places in bounds), filled[rows], confidence[rows]
+            ):
                 if label is not None:
-                    cells = [*cells[:position], raw_labels[label], *cells[position + 1 :]]
-                pieces.append(self.delimiter.join([*cells, format_confidence(label, probability)]))
-            pieces.append(end)
-        file.write(self.source.encode("".join(pieces)))
+                    pieces += data[copied:start], labels[label]
+                    copied = stop
+                pieces += data[copied:end], delimiter, format_confidence(label, probability).encode()
+                copied = end
+            file.write(source.encode(b"".join(pieces)))
+            pieces.clear()
+        file.write(source.encode(b"".join([*pieces, data[copied:]])))
 
     def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
-        """Write all lines, those without cells included, with more columns."""
+        """Write all lines, empty ones included, with more columns."""
+        data, source, delimiter = self.source.data, self.source, self.delimiter
         edit = escape_formula if escape else str
-        texts = [[f"{v:.4f}" if isinstance(v, float) else edit(str(v)) for v in values] for values in columns.values()]
-        pieces = [
-            self.prefix,
-            self.delimiter.join([*self.header.cells, *(self._quote(edit(name)) for name in columns)]),
-        ]
-        pieces.append(self.header.end)
-        results = iter(zip(*texts))
-        for _, cells, end in self.lines:
-            if cells:
-                pieces.append(self.delimiter.join([*cells, *(self._quote(text) for text in next(results))]))
-            pieces.append(end)
-        file.write(self.source.encode("".join(pieces)))
+        names = "".join(delimiter + quote(edit(name), delimiter) for name in columns)
+        pieces, copied = [data[: self.header_stop], names.encode()], self.header_stop
+        file.write(source.mark)
+        for first in range(0, self.n_rows, BLOCK):
+            rows = slice(first, first + BLOCK)
+            ends = self._bounds(len(self.names) - 1, rows)[1].tolist()
+            for end, *values in zip(ends, *(found[rows] for found in columns.values())):
+                texts = (f"{v:.4f}" if isinstance(v, float) else quote(edit(str(v)), delimiter) for v in values)
+                pieces += data[copied:end], "".join(delimiter + text for text in texts).encode()
+                copied = end
+            file.write(source.encode(b"".join(pieces)))
+            pieces.clear()
+        file.write(source.encode(b"".join([*pieces, data[copied:]])))
 
-    def _quote(self, value: str) -> str:
-        """A raw cell, with quotes only if the value needs them."""
-        needs_quotes = any(special in value for special in (self.delimiter, '"', "\r", "\n"))
-        return '"' + value.replace('"', '""') + '"' if needs_quotes else value
-
-
-def _check_width(record: Record, header: Record, delimiter: str) -> Record:
-    """The record, which has to have as many cells as the header, or none."""
-    if record.cells and len(record.cells) != len(header.cells):
-        raise InputError(
-            f"line {record.line} has {len(record.cells)} cells and the header has {len(header.cells)}; give every row "
-            f"as many cells as the header, and put cells that contain {delimiter!r} in double quotes."
-        )
-    return record
+    def _raw_labels(self, position: int, escape: bool) -> dict[str, bytes]:
+        """The labels as they are first written in the file, or escaped."""
+        raw_labels: dict[str, bytes] = {}
+        for raw in dict.fromkeys(self._raw_cells(position)):
+            value = unquote(raw)
+            escaped = escape_formula(value) if escape else value
+            raw_labels.setdefault(value, (raw if escaped == value else quote(escaped, self.delimiter)).encode())
+        return raw_labels

@@ -31,20 +31,27 @@ BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\x81\x8d\x8f\x90\x9d]")  # no characters of cp1252
 
 
-class DecodedText(NamedTuple):
-    """The text of a file without the byte order mark, and how it is encoded again."""
+class SourceText(NamedTuple):
+    """The text of a file in UTF-8 without the byte order mark, and how it is encoded again."""
 
-    text: str
+    data: bytes
     mark: bytes
     encoding: str
     notes: list[str]
 
-    def encode(self, text: str) -> bytes:
-        """The bytes of a text in the encoding of the file, with its byte order mark."""
-        return self.mark + text.encode(self.encoding)
+    @property
+    def text(self) -> str:
+        """The text."""
+        return self.data.decode()
+
+    def encode(self, text: str | bytes) -> bytes:
+        """A text, or its bytes in UTF-8, in the encoding of the file."""
+        if self.encoding == "utf-8":
+            return text if isinstance(text, bytes) else text.encode()
+        return (text.decode() if isinstance(text, bytes) else text).encode(self.encoding)
 
 
-def read_text(path: Path, encoding: str | None = None) -> DecodedText:
+def read_text(path: Path, encoding: str | None = None) -> SourceText:
     """The text of a file or of standard input; refused in one sentence if it has another encoding.
 
     Parameters
@@ -54,23 +61,24 @@ def read_text(path: Path, encoding: str | None = None) -> DecodedText:
     encoding : str, optional
         Its encoding; None detects it.
     """
-    return decode(read_bytes(path), display_name(path), encoding)
-
-
-def decode(data: bytes, name: str, encoding: str | None = None) -> DecodedText:
-    """The text of the bytes of a file."""
+    data, name = read_bytes(path), display_name(path)
     mark, found, notes = find_encoding(data, name, encoding)
+    data = data[len(mark) :]
     try:
-        return DecodedText(data[len(mark) :].decode(found), mark, found, notes)
+        if found != "utf-8":
+            data = data.decode(found).encode()
+        elif mark or encoding:  # otherwise it was found by decoding it
+            data.decode()
     except UnicodeDecodeError as error:
-        start = len(mark) + error.start
+        start, said = error.start, NAMES.get(found, found)
         line = data.count(b"\n", 0, start) + 1
         raise InputError(
-            f"{name} is not {NAMES.get(found, found)}: byte 0x{data[start]:02x} in line {line} cannot be decoded; "
+            f"{name} is not {said}: byte 0x{data[start]:02x} in line {line} cannot be decoded; "
             "save it as UTF-8 or pass its encoding, for instance --encoding latin-1 or --encoding cp1252."
         ) from None
     except UnicodeError as error:
         raise InputError(f"{name} is not {found}: {error}; pass its encoding with --encoding.") from None
+    return SourceText(data, mark, found, notes)
 
 
 def find_encoding(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str, list[str]]:

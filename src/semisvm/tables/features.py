@@ -16,7 +16,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -24,15 +23,17 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .columns import Column
+from .strings import StringEncoder
 
 BLOCKS = {
     "numbers": ("number", "date"),
     "categories": ("category", "boolean", "string"),
     "text": ("text", "characters"),
 }
-STRING_COMPONENTS = 100
 MAX_KERNEL_ROWS = 3000  # on which the Frobenius norm is computed
 MAX_DENSITY = 0.3  # of a table that stays sparse
+LARGE = 10**8  # values of a table that stays sparse if that takes less memory
+MAX_DENSITY_OF_LARGE = 0.6
 
 
 def total_variance(X: Any) -> float:
@@ -64,30 +65,6 @@ class AsFloats(TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-class StringEncoder(TransformerMixin, BaseEstimator):
-    """Leading components of the TF-IDF of character n-grams; of few n-grams the TF-IDF itself."""
-
-    def fit(self, X: Any, y: Any = None) -> StringEncoder:
-        """Fit the vectorizer and the components."""
-        self.fit_transform(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
-        """The features of the strings that are fitted to."""
-        self.vectorizer_ = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
-        grams = self.vectorizer_.fit_transform(X)
-        self.components_ = None
-        if grams.shape[1] <= STRING_COMPONENTS:
-            return grams.toarray()
-        self.components_ = TruncatedSVD(STRING_COMPONENTS, random_state=0)
-        return self.components_.fit_transform(grams)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """The features of other strings."""
-        grams = self.vectorizer_.transform(X)
-        return grams.toarray() if self.components_ is None else self.components_.transform(grams)
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):
@@ -138,7 +115,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             if len(present) > 1:
                 size = kernel_norm(X) if "text" in present else total_variance(X)
             self.scales_[block] = 1.0 / np.sqrt(size) if size > 1e-12 else 1.0
-            parts.append(X * self.scales_[block])
+            X *= self.scales_[block]
+            parts.append(X)
         self.keeps_sparse_ = _is_sparse(parts, present)
         return _join(parts, self.keeps_sparse_)
 
@@ -170,8 +148,7 @@ def _names(transformer: ColumnTransformer, columns: list[Column]) -> list[str]:
         elif name == "boolean":
             found += [columns[i].name for i in where]
         elif name.startswith("string"):
-            n_features = len(step.vectorizer_.vocabulary_) if step.components_ is None else STRING_COMPONENTS
-            found += [""] * n_features
+            found += [""] * step.n_features_out_
         elif name != "remainder":
             prefix = "" if len(columns) == 1 else f"{columns[where].name}: "
             found += [prefix + word for word in step.get_feature_names_out()]
@@ -191,7 +168,8 @@ def _is_sparse(parts: list[Any], blocks: list[str]) -> bool:
         return True
     n_values = sum(X.nnz if sparse.issparse(X) else X.size for X in parts)
     is_any = any(sparse.issparse(X) for X in parts)
-    return is_any and n_values < MAX_DENSITY * sum(X.shape[0] * X.shape[1] for X in parts)
+    size = sum(X.shape[0] * X.shape[1] for X in parts)
+    return is_any and n_values < size * (MAX_DENSITY if size < LARGE else MAX_DENSITY_OF_LARGE)
 
 
 def _join(parts: list[Any], is_sparse: bool) -> Any:
@@ -202,7 +180,7 @@ def _join(parts: list[Any], is_sparse: bool) -> Any:
 
 def _block_transformer(block: str, kinds: list[str]) -> Any:
     if block == "numbers":
-        return make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+        return make_pipeline(SimpleImputer(strategy="median", copy=False), StandardScaler(copy=False))
     by_kind = {kind: [i for i, found in enumerate(kinds) if found == kind] for kind in BLOCKS[block]}
     if block == "text":
         vectorizers = [(f"{kind}{i}", _vectorizer(kind), i) for kind, where in by_kind.items() for i in where]

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import InputError
 from .columns import RawColumn
-from .encodings import DecodedText, read_text
+from .encodings import SourceText, read_text
 from .files import display_name
 from .table import Table, format_confidence, without_fractions
 
@@ -29,7 +29,7 @@ class JsonLinesTable(Table):
     rows: list[int]  # the lines that hold an object
     values: list[list[Any]]  # by column
     lines: list[str]  # with their ends, blank ones included
-    source: DecodedText
+    source: SourceText
 
     @classmethod
     def read(cls, path: Path, encoding: str | None = None, target: str | None = None) -> JsonLinesTable:
@@ -43,7 +43,7 @@ class JsonLinesTable(Table):
                 if key not in columns:
                     columns[key] = [None] * len(rows)
                 columns[key][i] = value
-        source = source._replace(text="")
+        source = source._replace(data=b"")
         return cls(
             names=list(columns),
             n_rows=len(rows),
@@ -100,7 +100,7 @@ class JsonLinesTable(Table):
                 else:
                     line = line[: span[0]] + raw_labels[label] + line[span[1] :]
             lines[number] = _append(line, added, comma)
-        file.write(self.source.encode("".join(lines)))
+        file.write(self.source.mark + self.source.encode("".join(lines)))
 
     def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
         """Write all lines with more keys; no program runs a value of JSON."""

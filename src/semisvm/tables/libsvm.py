@@ -16,7 +16,7 @@ from scipy import sparse
 
 from . import InputError
 from .columns import RawColumn
-from .encodings import DecodedText, read_text
+from .encodings import SourceText, read_text
 from .files import display_name
 from .table import Table, format_confidence
 from .target import ALWAYS_UNLABELED
@@ -35,7 +35,7 @@ class LibsvmTable(Table):
     rows: list[re.Match]  # one per row
     lines: list[str]  # with their ends
     numbers: list[int]  # of the lines that are rows
-    source: DecodedText
+    source: SourceText
 
     default_target: ClassVar[str | None] = "label"
 
@@ -49,7 +49,7 @@ class LibsvmTable(Table):
         rows = [_match(lines[i], i + 1, file_name) for i in numbers]
         matrix = _matrix(rows, numbers, file_name) if rows else sparse.csr_matrix((0, 0))
         notes = [*source.notes, f"X is a sparse matrix of {matrix.shape[1]:,} features, taken as it is"]
-        source = source._replace(text="")
+        source = source._replace(data=b"")
         table = cls(
             names=["label"],
             n_rows=len(rows),
@@ -92,7 +92,7 @@ class LibsvmTable(Table):
             chosen = row["label"] if label is None else raw_labels[label]
             comment = f" # {format_confidence(label, probability)}{line[len(content) :]}"
             lines[number] = line[: row.start("label")] + chosen + content[row.end("label") :] + comment
-        file.write(self.source.encode("".join(lines)))
+        file.write(self.source.mark + self.source.encode("".join(lines)))
 
     def write_appended(self, file: BinaryIO, columns: dict[str, list[Any]], escape: bool = True) -> None:
         """Write all lines as they are, with the new values as a comment at the end of a row."""

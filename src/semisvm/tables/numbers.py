@@ -20,6 +20,11 @@ SPACES = " \u00a0\u202f\u2009"  # between groups of digits: also no-break and th
 MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (".", "'"), (".", "\u2019"))
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 CODE = re.compile(r"0\d+|\d{16,}")  # a postal code, or more digits than a float holds
+PLAIN_NUMBER = re.compile(rf"\s*+(?!(?:{CODE.pattern})\s*+$)(?:{PLAIN.pattern})\s*+", re.IGNORECASE)
+SHORT_NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]{0,14})(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
+SHORT_NUMBERS = re.compile(rf"(?:(?:{SHORT_NUMBER})?\n)*+")  # one per line, or none
+LEADING_ZERO = re.compile(r"\D*0\d")
+NINES = str.maketrans("012345678", "999999999")
 CURRENCY = (
     r"(?:[$€£¥₹₩₽₺฿₫₴₪]|(?:US|A|C|HK|NZ)\$|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł|Fr\.|R\$)"
 )
@@ -66,22 +71,55 @@ _PATTERNS = {form: _pattern(*form) for form in FORMATS}
 
 def parse_numbers(cells: list[str], form: NumberFormat) -> tuple[np.ndarray, list[str]]:
     """The cells as floats, NaN where they are missing or of another form, and the cells of another form."""
-    values, others = np.full(len(cells), np.nan), []
-    for i, cell in enumerate(cells):
+    short = parse_short_numbers(cells) if form == PLAIN_FORMAT else None
+    if short is not None:
+        return short, []
+    others = []
+
+    def parse(cell: str) -> float:
         number = form.parse(cell)
-        if number is not None:
-            values[i] = number
-        elif not is_missing(cell):
+        if number is None and not is_missing(cell):
             others.append(cell)
-    return values, others
+        return np.nan if number is None else number
+
+    if form == PLAIN_FORMAT:
+        is_plain = PLAIN_NUMBER.fullmatch
+        return np.array([float(cell) if is_plain(cell) else parse(cell) for cell in cells], dtype=float), others
+    return np.array([parse(cell) for cell in cells], dtype=float), others
 
 
-def detect_numbers(cells: list[str]) -> NumberFormat | None:
+def parse_short_numbers(cells: list[str]) -> np.ndarray | None:
+    """The floats of a column, NaN where it is empty; None if not all others are plain numbers of up to 15 digits.
+
+    Most columns of numbers are such, and one expression for the whole column is several times as fast as one per cell.
+    """
+    if not SHORT_NUMBERS.fullmatch("\n".join(cells) + "\n"):
+        return None
+    try:
+        return np.array([float(cell) if cell else np.nan for cell in cells])
+    except ValueError:  # a cell of two lines
+        return None
+
+
+def _shape(cell: str) -> str:
+    """A cell that is a number of the same formats, or of none, and equal for all of this length and these marks."""
+    shape = cell.translate(NINES)
+    return shape.replace("9", "0", 1) if LEADING_ZERO.match(cell) else shape
+
+
+def detect_numbers(cells: Counter) -> NumberFormat | None:
     """The format of a column of numbers; None for a column of something else.
 
     A column with a code such as 01234 is no column of numbers.
+
+    Parameters
+    ----------
+    cells : Counter
+        The filled cells, and how often there is each of them.
     """
-    counts = Counter(cell.strip() for cell in cells if not is_missing(cell))
+    counts: Counter = Counter()
+    for cell, count in cells.items():
+        counts[_shape(cell.strip())] += count
     needed = MIN_SHARE * counts.total()
     n_other = 0.0
     fits = dict.fromkeys(FORMATS, 0)

@@ -11,7 +11,7 @@ GENERATORS = {name: getattr(datasets, name) for name in datasets.__all__ if name
 
 
 def test_nothing_is_left_out():
-    assert len(GENERATORS) == 9
+    assert len(GENERATORS) == 10
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -27,6 +27,10 @@ def test_results_depend_on_the_seed_alone(name):
 def test_shapes_and_dtypes(name):
     X, y, *_ = GENERATORS[name](41, random_state=0)
     assert X.shape[0] == len(y) == 41
+    if name == "make_messages":
+        assert all(isinstance(text, str) and text.endswith((".", "?", "!", "regards")) for text in X)
+        assert set(y) == {"payment", "delivery", "account"}
+        return
     assert X.dtype == np.float64
     assert y.dtype == int
     assert set(y) == ({1, 2, 3} if name == "make_waveform" else {1, 2})

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._validation import check_integer
+from .randomness import random_generator
 
 PROBLEMS = {
     "payment": [
@@ -68,7 +66,7 @@ DETAILS = [
 CLOSINGS = ["Please help.", "What can I do?", "Thank you!", "Kind regards", "Please reply soon.", ""]
 
 
-def make_messages(n_samples: int = 300, *, random_state: Any = None) -> tuple[list[str], np.ndarray]:
+def make_messages(n_samples: int = 300, *, random_state: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Messages and their topics.
 
     Every topic has twelve problems, of which a message tells one or two; with few labels some problems are in no
@@ -78,12 +76,12 @@ def make_messages(n_samples: int = 300, *, random_state: Any = None) -> tuple[li
     ----------
     n_samples : int, default=300
         Number of messages.
-    random_state : int, RandomState or None, default=None
+    random_state : int or None, default=None
         For the choice of phrases.
 
     Returns
     -------
-    texts : list of str
+    texts : array of str objects
         The messages.
     y : array of str
         The topics: "payment", "delivery" or "account".
@@ -92,11 +90,11 @@ def make_messages(n_samples: int = 300, *, random_state: Any = None) -> tuple[li
     --------
     >>> from semisvm.datasets import make_messages
     >>> texts, y = make_messages(3, random_state=0)
-    >>> len(texts), sorted(set(y))
+    >>> len(texts), sorted(set(y.tolist()))
     (3, ['account', 'delivery', 'payment'])
     """
     n_samples = check_integer("n_samples", n_samples)
-    rng = check_random_state(random_state)
+    rng = random_generator(random_state)
     topics = list(PROBLEMS)
     y = np.array([topics[i % len(topics)] for i in range(n_samples)])
     rng.shuffle(y)
@@ -104,8 +102,8 @@ def make_messages(n_samples: int = 300, *, random_state: Any = None) -> tuple[li
     for topic in y:
         problems = PROBLEMS[str(topic)]
         first, second = rng.choice(len(problems), 2, replace=False)
-        told = problems[first] + (f", and {problems[second]}" if rng.uniform() < 0.35 else "")
+        told = problems[first] + (f", and {problems[second]}" if rng.random() < 0.35 else "")
         opening, detail, closing = (str(rng.choice(parts)) for parts in (OPENINGS, DETAILS, CLOSINGS))
         told = told if opening else told[0].upper() + told[1:]
         texts.append(" ".join(part for part in (opening, f"{told}.", detail, closing) if part))
-    return texts, y
+    return np.array(texts, dtype=object), y

@@ -293,6 +293,16 @@ def test_another_table_gives_the_same_features():
     assert np.isfinite(features.transform([c.values(one) for c, one in zip(columns, new)]).sum())
 
 
+def test_large_tables_are_sparse_if_that_takes_less_memory(monkeypatch):
+    cells = {"a": NUMBERS, "b": NUMBERS[::-1], "color": COLORS, "size": ["S", "M", "L", "XL", ""] * 8}
+    dense = feature_matrix(**cells)
+    monkeypatch.setattr("semisvm.tables.features.LARGE", 0)
+    found = feature_matrix(**cells)
+    assert isinstance(dense, np.ndarray)
+    assert sparse.issparse(found)
+    np.testing.assert_allclose(found.toarray(), dense)
+
+
 def test_constant_block_is_not_scaled():
     X = feature_matrix(a=NUMBERS, words=["dog cat"] * 39 + ["dog dog cat"])
     assert np.isfinite(X.sum())

@@ -174,8 +174,17 @@ def _is_sparse(parts: list[Any], blocks: list[str]) -> bool:
 
 def _join(parts: list[Any], is_sparse: bool) -> Any:
     if is_sparse:
-        return sparse.hstack([sparse.csr_matrix(X) for X in parts], format="csr")
+        return sparse.hstack([_as_csr(X) for X in parts], format="csr")
     return np.hstack([X.toarray() if sparse.issparse(X) else X for X in parts])
+
+
+def _as_csr(X: Any) -> sparse.csr_matrix:
+    """The matrix as CSR; a dense one keeps its values where they are, which saves memory."""
+    if sparse.issparse(X):
+        return sparse.csr_matrix(X)
+    n, n_features = X.shape
+    indices = np.tile(np.arange(n_features, dtype=np.int32), n)
+    return sparse.csr_matrix((np.ascontiguousarray(X).ravel(), indices, np.arange(n + 1) * n_features), shape=X.shape)
 
 
 def _block_transformer(block: str, kinds: list[str]) -> Any:

@@ -46,6 +46,7 @@ def test_a_program_that_fails_is_a_line_of_the_table(run, tmp_path):
     [
         (("--svmlin", "nosuch"), "nosuch is not an executable file; pass that of the program with --svmlin"),
         (("--universvm", "file"), "file is not an executable file; pass that of the program with --universvm"),
+        (("--qns3vm", "nosuch.py"), "nosuch.py is not a Python file; pass that of the program with --qns3vm"),
         (("--data", "nosuch"), "nosuch is not a folder; pass the folder of the data sets with --data"),
         (("--out", "nosuch/rows.json"), "rows.json cannot be written; pass another --out"),
         (("--samples", "5"), "see semisvm bench"),

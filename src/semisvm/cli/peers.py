@@ -56,6 +56,7 @@ def named_peers(request: PeersRequest) -> list[Peer]:
         if path is None:
             continue
         if not path.is_file() or not (path.suffix == ".py" or os.access(path, os.X_OK)):
-            raise InputError(f"{path} is not an executable file; pass that of the program with --{name}.")
+            kind = "a Python file" if name == "qns3vm" else "an executable file"
+            raise InputError(f"{path} is not {kind}; pass that of the program with --{name}.")
         found += PROGRAMS[name](path)
     return found

@@ -14,7 +14,7 @@ from .._validation.labels import encode_labels_of
 from .power_law import PowerLaw, Prior, fit_power_law
 from .subset_errors import held_out_errors
 
-MIN_LABELS = 30  # below, the gain that is expected is no closer to the real one than any constant is
+MIN_LABELS = 30  # below, the interval is wider than most errors
 PRIOR = Prior(np.log(0.15), 1.0, 0.45, 0.25)
 NOISE = 0.7  # of a model: deviation of the change of its error, in units of the root of (error / labels)
 
@@ -65,7 +65,8 @@ def expected_gain(
     A small semi-supervised model, ``CCCPTSVM`` with a Gaussian kernel, is fitted to random parts of the labels and
     tested on the others. A power law is fitted to its errors (:mod:`semisvm.ensemble.power_law`) and extrapolated to n
     more labels of random samples. The interval is that of one more fit with labels of one more draw, whose error varies
-    by itself; with few labels it is wide, and reaches below zero.
+    by itself; with few labels it is wide, and reaches below zero. At 50 labels it is of more use than the expected gain
+    itself: what 20 labels bring to one model is mostly chance.
 
     Parameters
     ----------

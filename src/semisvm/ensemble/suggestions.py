@@ -65,6 +65,7 @@ def suggest_labels(
     A batch is chosen at once, so that it holds no two samples that tell the same: greedily, the sample that covers most
     of what is uncertain and not covered by labeled samples (:mod:`semisvm.ensemble.coverage`). Samples count for more
     where the two most likely classes are close, and where the separators of a ``SemiSVM`` vote for different classes.
+    In our measurements such labels brought more than random ones to models of 50 labels, and not to models of 20.
 
     Parameters
     ----------

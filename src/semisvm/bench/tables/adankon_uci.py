@@ -14,6 +14,7 @@ from ...spaces.bandwidth import median_squared_distance
 from ..data import UNLABELED, Partition, show_labels
 from ..protocol import REALISTIC, TEST_TUNED, Cell, Measure, Measured, Printed, Protocol, Setup
 from ..selection import best_on_test
+from .adankon_s2ls import LABELED_SHARE, SHARE_OF_FEW
 from .gieseke_1_realistic import held_out
 
 
@@ -128,14 +129,16 @@ OTHER_CODING = (
 def _cell(row: Row, column: str, run: Measure | None, title: str = "", **options: Any) -> Cell:
     printed = Printed(*row.printed[column], 10, row.n_test) if column in row.printed else None
     quick = row.title in ("Ionosphere", "Thyroid", "Ringnorm")
-    remark = OTHER_CODING if row.title == "Splice" else ""
+    remark = OTHER_CODING if row.title == "Splice" else SHARE_OF_FEW if options.get("differs") else ""
     return Cell(row.title, title or column, printed, run, (row.file,), in_quick=quick, remark=remark, **options)
 
 
 def _cells(row: Row) -> list[Cell]:
-    cells = [_cell(row, column, partial(measure, row, column, "labeled")) for column in COLUMNS]
     known = partial(measure, row, "BS2LS-SVM", "true")
-    cells.insert(1, _cell(row, "BS2LS-SVM", known, "BS2LS-SVM, true share", draws=5, differs=TRUE_SHARE))
+    cells = [_cell(row, "BS2LS-SVM", known, "BS2LS-SVM, true share")]
+    for column in COLUMNS:
+        differs = LABELED_SHARE if column in row.printed else ""
+        cells.append(_cell(row, column, partial(measure, row, column, "labeled"), differs=differs))
     return cells + [_cell(row, column, None, why_not=NOT_HERE) for column in GAUSSIAN_PROCESSES]
 
 
@@ -164,7 +167,13 @@ PROTOCOL = Protocol(
     selection=REALISTIC,
     cells=tuple(cell for row in ROWS for cell in _cells(row)),
     draws=10,
-    notes=(*NOTES, "The share of the classes is that of the labeled samples, the folds are five, or two for Waveform"),
+    notes=(
+        *NOTES,
+        "The compared cells have the true share of the classes, as the tables of the same article on Gaus50 and Text "
+        "have: the printed deviation on Thyroid, 1.9 points with 12 labels, cannot be had with the share of 12 labels, "
+        "which alone varies by 13 points. This was decided after five draws of both had been seen",
+        "The folds are five, or two for Waveform",
+    ),
 )
 TUNED = Protocol(
     name="adankon-uci-tuned",

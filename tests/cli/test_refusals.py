@@ -40,6 +40,16 @@ def test_output_is_replaced_only_with_force(run, tmp_path):
     assert file_names(tmp_path) == ["out.csv", "rows.csv"]
 
 
+def test_reports_of_users_are_kept(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("x,topic\n1,a\n2,b\n3,\n")
+    (tmp_path / "rows.labeled.html").write_text("mine")
+    assert_refused(
+        run("label", "rows.csv", "--target", "topic", "--report"), r"rows\.labeled\.html exists; pass --force"
+    )
+    assert (tmp_path / "rows.labeled.html").read_text() == "mine"
+    assert not (tmp_path / "rows.labeled.csv").exists()
+
+
 def test_input_is_never_overwritten(run, tmp_path):
     source = write_csv(tmp_path / "rows.csv", example_rows())
     before = source.read_bytes()

@@ -47,7 +47,7 @@ def table_model(estimator):
     assert len({column.kind for column in columns}) == 6
     features = TableFeatures(columns)
     matrix = features.fit_transform([column.values(raw) for column, raw in zip(columns, raws)])
-    return TableModel("topic", columns, features, estimator.fit(matrix, SHOWN), {"ignored": ["id"]})
+    return TableModel("topic", features, estimator.fit(matrix, SHOWN), {"ignored": ["id"]})
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ensemble.report import FEW_LABELS
 from ..tables import InputError
-from .evaluation import Estimate, held_out_mistakes
+from .evaluation import N_FOLDS, Estimate, held_out_mistakes
 from .methods import find_method, short_name
 from .progress import ProgressDisplay
 from .training import (
@@ -24,7 +24,6 @@ from .training import (
 )
 
 METHODS = ("semi", "svm", "ls", "cccp", "multi-switch", "annealing", "gradient", "local-search-rlsc", "self-training")
-N_FOLDS = 5
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from ..ensemble.report import FEW_LABELS
 from ..model_selection import LabeledKFold
 from .progress import ProgressDisplay
-from .training import MethodOptions, TrainingTable
+from .training import TrainingTable
 
 N_FOLDS = 5
 LIKELY = 0.1  # two-sided p-value of the sign test, above which a difference may be chance
@@ -46,9 +46,7 @@ class Evaluation:
     conclusion: str
 
 
-def evaluate(
-    training: TrainingTable, estimator: Any, options: MethodOptions, display: ProgressDisplay
-) -> Evaluation | None:
+def evaluate(training: TrainingTable, estimator: Any, display: ProgressDisplay) -> Evaluation | None:
     """Held-out errors of a fitted estimator and of its supervised counterpart; None if there are too few labels.
 
     The ensemble has them from its fit; for other methods the labeled rows are held out in five folds.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,11 +99,7 @@ def next_content(result: NextResult) -> dict[str, Any]:
     """The result of ``semisvm next``."""
     return training_content(result.training) | {
         "next": [row._asdict() for row in result.rows],
-        "expected_gain": {name: _plain_arrays(value) for name, value in vars(result.gain).items()},
+        "expected_gain": vars(result.gain),
         "notes": result.notes,
         "output": None if result.output is None else str(result.output),
     }
-
-
-def _plain_arrays(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else str(value) if isinstance(value, Path) else value

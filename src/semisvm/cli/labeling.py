@@ -14,7 +14,15 @@ from ..tables.target import unused_name
 from .evaluation import Evaluation, evaluate
 from .methods import find_method
 from .progress import ProgressDisplay
-from .training import MethodOptions, TableOptions, TrainingTable, collected_warnings, fit_table, read_target
+from .training import (
+    MethodOptions,
+    TableOptions,
+    TrainingTable,
+    collected_warnings,
+    fit_table,
+    probability_of,
+    read_target,
+)
 from .writing import atomic_file, check_output, output_path
 
 
@@ -60,13 +68,12 @@ def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:
         result.estimator = fit_table(training, request.model, display)
         with collected_warnings(training, display):
             _predict(result, display)
-        result.evaluation = evaluate(training, result.estimator, request.model, display)
+        result.evaluation = evaluate(training, result.estimator, display)
         for i, found in zip(empty.tolist(), result.labels):
             filled[i] = found
         confidence[empty] = result.confidence
     display.begin("writing")
     name, note = unused_name(f"{training.target}_confidence", training.table.names)
-    result.notes = training.notes + note
     with atomic_file(output, request.force) as file:
         training.table.write(file, training.position, filled, name, confidence.tolist(), not request.raw)
     if report is not None and len(empty):
@@ -76,6 +83,7 @@ def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:
         with collected_warnings(training, display):
             write_report(result, report, request)
         result.report = report
+    result.notes = training.notes + note
     return result
 
 
@@ -85,7 +93,7 @@ def report_path(request: LabelRequest, output: Path) -> Path | None:
         return None
     ending = extension_of(output)
     named = output.with_name(f"{output.name.removesuffix(ending)}.html")
-    return check_output(named, request.table.source, force=True)
+    return check_output(named, request.table.source, request.force)
 
 
 def _predict(result: LabelResult, display: ProgressDisplay) -> None:
@@ -95,10 +103,7 @@ def _predict(result: LabelResult, display: ProgressDisplay) -> None:
     display.begin("computing probabilities")
     if hasattr(estimator, "supervised_"):
         result.n_different = int((estimator.supervised_.predict(training.X[empty]) != found).sum())
-    codes = {c: i for i, c in enumerate(estimator.classes_.tolist())}
-    probabilities = estimator.predict_proba(training.X[empty])
-    chosen = probabilities[np.arange(len(found)), [codes[c] for c in found.tolist()]]
-    result.confidence = np.clip(chosen, 0.0, 1.0)
+    result.confidence = probability_of(estimator, training.X[empty], found)
     original = {v: v for v in training.labels.given}  # the Python objects of the table, not those of NumPy
     result.labels = [original[c] for c in found.tolist()]
     result.filled = Counter(result.labels)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..tables.cells import spelling_key
 from ..tables.files import display_name
 from ..tables.model import TableModel, load_model, save_model
 from ..tables.reading import check_input, read_table
@@ -17,7 +18,7 @@ from ..tables.target import read_labels, unused_name
 from .evaluation import Evaluation, evaluate
 from .methods import find_method, short_name
 from .progress import ProgressDisplay
-from .training import MethodOptions, TableOptions, TrainingTable, fit_table, read_target
+from .training import MethodOptions, TableOptions, TrainingTable, fit_table, probability_of, read_target
 from .writing import atomic_file, check_output, default_output, output_path
 
 MODEL_SUFFIX = ".skops"
@@ -52,16 +53,10 @@ def fit(request: FitRequest, display: ProgressDisplay) -> FitResult:
     output = check_output(named, source, request.force)
     training = read_target(request.table, display)
     estimator = fit_table(training, request.model, display)
-    evaluation = evaluate(training, estimator, request.model, display)
+    evaluation = evaluate(training, estimator, display)
     display.begin("writing")
     assert training.features is not None
-    model = TableModel(
-        training.target,
-        getattr(training.features, "columns", []),
-        training.features,
-        estimator,
-        training_summary(training, estimator, evaluation),
-    )
+    model = TableModel(training.target, training.features, estimator, training_summary(training, estimator, evaluation))
     with atomic_file(output, request.force) as file:
         file.write(save_model(model))
     return FitResult(output, training, estimator, evaluation, training.notes)
@@ -125,18 +120,15 @@ def predict(request: PredictRequest, display: ProgressDisplay) -> PredictResult:
     file_name = display_name(request.source)
     display.begin("predicting")
     X, notes = model.read_features(table, file_name)
-    probabilities = model.estimator.predict_proba(X)
-    codes = model.estimator.predict(X)
-    position = {c: i for i, c in enumerate(model.classes)}
-    labels = codes.tolist()
-    confidence = np.clip(probabilities[np.arange(len(labels)), [position[c] for c in labels]], 0.0, 1.0)
+    predicted = model.estimator.predict(X)
+    confidence, labels = probability_of(model.estimator, X, predicted), predicted.tolist()
     column, note = unused_name(model.target, table.names)
     result = PredictResult(output, request.source, model, labels, confidence, column, notes=table.notes + notes + note)
     if model.target in table.names:
         known = read_labels(table.target_cells(table.names.index(model.target))).values
         pairs = [(k, v) for k, v in zip(known, labels) if k is not None]
         result.n_known = len(pairs)
-        result.n_right = sum(str(k).strip().casefold() == str(v).strip().casefold() for k, v in pairs)
+        result.n_right = sum(spelling_key(str(k)) == spelling_key(str(v)) for k, v in pairs)
     display.begin("writing")
     confidences, note = unused_name(f"{column}_confidence", table.names)
     result.notes += note

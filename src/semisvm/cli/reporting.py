@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from .training import TrainingTable
 MAX_CLASSES = 30  # that a report lists
 MAX_COLUMNS = 8  # that a report lists per kind
 LOW_CONFIDENCE = 0.7
-FEW_LABELS = 5  # of a class
+MIN_CLASS_LABELS = 5  # of a class
 KINDS = {
     "number": "numbers",
     "boolean": "booleans",
@@ -94,7 +95,8 @@ def predict_report(result: PredictResult) -> list[str]:
 def compare_report(result: CompareResult) -> list[str]:
     """What was read, held-out errors of the methods, and the conclusion."""
     width = max(len(one) for one in [*result.seconds, *result.failures, "method"])
-    lines = [*reading_lines(result.training), ""]
+    training = result.training
+    lines = [*reading_lines(training), ""]
     if result.estimates:
         n = result.estimates[0].n
         lines += [f"Error on labeled rows that were held out ({n:,} rows), with 95 % interval, and seconds of a fit"]
@@ -107,7 +109,8 @@ def compare_report(result: CompareResult) -> list[str]:
     lines += [f"  {name:{width}s}  failed: {reason}" for name, reason in result.failures.items()]
     lines += [result.conclusion, "", *(f"note: {note}" for note in result.notes)]
     best = f" --method {result.estimates[0].name}" if result.estimates else ""
-    return [*lines, f"next: semisvm label {result.training.options.source}{best}"]
+    command = f"semisvm label {shlex.quote(str(training.options.source))} --target {shlex.quote(training.target)}"
+    return [*lines, f"next: {command}{best}"]
 
 
 def next_report(result: NextResult) -> list[str]:
@@ -172,7 +175,7 @@ def rare_class_notes(result: LabelResult) -> list[str]:
     if not n_filled:
         return []
     notes = []
-    few = [f"{c!s} ({given[c]})" for c in given if given[c] < FEW_LABELS]
+    few = [f"{c!s} ({given[c]})" for c in given if given[c] < MIN_CLASS_LABELS]
     if few:
         notes.append(f"classes of few labels are guesses, label more rows of: {join_first(few, MAX_CLASSES)}")
     seldom = [f"{c!s} ({_percent(given[c], n_given)} of the labels, {_percent(filled[c], n_filled)} of the filled rows)"

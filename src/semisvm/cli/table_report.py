@@ -28,7 +28,7 @@ MAX_NAMES = 30  # of columns that a card lists
 
 def write_report(result: LabelResult, path: Path, request: LabelRequest) -> None:
     """Write the page."""
-    with atomic_file(path, force=True) as file:
+    with atomic_file(path, request.force) as file:
         file.write(render(labeled_table(result, request)).encode("utf-8"))
 
 
@@ -54,7 +54,7 @@ def labeled_table(result: LabelResult, request: LabelRequest) -> LabeledTable:
         conclusion=evaluation.conclusion if evaluation else "",
         rows=_rows_to_check(result, labels, confidence, request.model.seed),
         cards=[_data_card(result), _model_card(result, request)],
-        notes=[*result.notes, *rare_class_notes(result)],
+        notes=[*training.notes, *rare_class_notes(result)],
     )
 
 

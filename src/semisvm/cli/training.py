@@ -187,3 +187,10 @@ def fit_table(training: TrainingTable, options: MethodOptions, display: Progress
             return estimator.fit(training.X, training.y)
         except ValueError as error:
             raise InputError(str(error)) from error
+
+
+def probability_of(estimator: Any, X: Any, labels: np.ndarray) -> np.ndarray:
+    """The probability that an estimator gives to a label of each row."""
+    codes = {c: i for i, c in enumerate(estimator.classes_.tolist())}
+    probabilities = estimator.predict_proba(X)
+    return np.clip(probabilities[np.arange(len(labels)), [codes[c] for c in labels.tolist()]], 0.0, 1.0)

@@ -102,8 +102,8 @@ def make_messages(n_samples: int = 300, *, random_state: int | None = None) -> t
     for topic in y:
         problems = PROBLEMS[str(topic)]
         first, second = rng.choice(len(problems), 2, replace=False)
-        told = problems[first] + (f", and {problems[second]}" if rng.random() < 0.35 else "")
+        problem = problems[first] + (f", and {problems[second]}" if rng.random() < 0.35 else "")
         opening, detail, closing = (str(rng.choice(parts)) for parts in (OPENINGS, DETAILS, CLOSINGS))
-        told = told if opening else told[0].upper() + told[1:]
-        texts.append(" ".join(part for part in (opening, f"{told}.", detail, closing) if part))
+        problem = problem if opening else problem[0].upper() + problem[1:]
+        texts.append(" ".join(part for part in (opening, f"{problem}.", detail, closing) if part))
     return np.array(texts, dtype=object), y

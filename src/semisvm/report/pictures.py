@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-from ..plots import MarginHistogramDisplay
+from ..plots import ConfidenceCurveDisplay, MarginHistogramDisplay
 from ..plots.axes import COLORS, add_legend, new_figure, remove_frame
+from ..plots.confidence_curve import confidence_curve as risk_coverage
 from ..plots.svg import figure_svg, svg_settings
 from .content import LabeledTable
 
@@ -63,21 +64,15 @@ def margin_histogram(table: LabeledTable) -> Figure:
 def confidence_curve(table: LabeledTable) -> Figure:
     """The estimated accuracy of the filled labels, if those of least confidence are left out."""
     figure = new_figure(7, 3.2)
-    confidence = np.sort(table.confidence[~table.is_given])[::-1]
-    shares = np.arange(1, len(confidence) + 1) / len(confidence)
-    curve = np.column_stack([100 * shares, 100 * np.cumsum(confidence) / np.arange(1, len(confidence) + 1)])
-    ax = figure.subplots()
-    ax.plot(*curve.T, color=COLORS[0])
-    ax.set_xlabel("percent of the filled rows that are kept, the most confident first")
-    ax.set_ylabel("estimated accuracy, percent")
-    remove_frame(ax)
+    confidence = table.confidence[~table.is_given]
+    ConfidenceCurveDisplay({}, {"filled rows": risk_coverage(confidence, confidence)}).plot(figure.subplots())
     return figure
 
 
 def class_map(table: LabeledTable) -> Figure:
     """The rows on the two leading principal components of their features, colored by class."""
     rows = _some_rows(table)
-    plane = _plane(table.X[rows])
+    components = _principal_components(table.X[rows])
     labels, given = table.labels[rows], table.is_given[rows]
     figure = new_figure(7, 4.6)
     ax = figure.subplots()
@@ -85,7 +80,7 @@ def class_map(table: LabeledTable) -> Figure:
         color = COLORS[number] if number < MAX_COLORS else GRAY
         mine = np.array([label == c for label in labels])
         name = _short(str(c)) if number < MAX_COLORS else "others" if number == MAX_COLORS else None
-        (x, y), (u, v) = plane[mine & ~given].T, plane[mine & given].T
+        (x, y), (u, v) = components[mine & ~given].T, components[mine & given].T
         ax.scatter(x, y, s=9, color=color, alpha=0.45, linewidths=0, label=name)
         ax.scatter(u, v, s=42, color=color, edgecolors="black", linewidths=0.8, zorder=3)
     ax.scatter([], [], s=42, color="white", edgecolors="black", linewidths=0.8, label="given label")
@@ -109,7 +104,7 @@ def _some_rows(table: LabeledTable) -> np.ndarray:
     return np.sort(np.r_[np.flatnonzero(table.is_given), others])
 
 
-def _plane(X: Any) -> np.ndarray:
+def _principal_components(X: Any) -> np.ndarray:
     """Two principal components."""
     if min(X.shape) < 3:
         X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)

@@ -1,10 +1,22 @@
-"""The cells of CSV files: quotes, and formulas that spreadsheets run."""
+"""The cells of tables: spellings of one value, quotes, and formulas that spreadsheets run."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from typing import Any
 
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
+
+
+def spelling_key(value: str) -> str:
+    """What spellings of one class or category have in common: capitals and blanks do not count."""
+    return " ".join(unicodedata.normalize("NFC", value).split()).casefold()
+
+
+def format_value(value: Any) -> str:
+    """A label as it is, or a confidence with four decimals."""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def unquote(raw: str) -> str:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .cells import spelling_key
 from .dates import DateFormat, detect_dates, parse_dates
 from .missing import is_missing
 from .numbers import NumberFormat, detect_numbers, parse_numbers, parse_short_numbers
@@ -76,7 +77,7 @@ class Column:
         cells = raw.values if raw.kind in ("text", "document") else ["" if v != v else f"{v:g}" for v in raw.values]
         if self.kind in ("text", "characters"):
             return cells
-        normal = {cell: _normal(cell) for cell in set(cells)}
+        normal = {cell: spelling_key(cell) for cell in set(cells)}
         return [normal[cell] for cell in cells]
 
     def n_unread(self, raw: RawColumn) -> int:
@@ -156,7 +157,7 @@ def _detect_strings(name: str, raw: RawColumn) -> Column:
 def _detect_words(name: str, counts: Counter) -> Column:
     filled = Counter({cell: count for cell, count in counts.items() if cell.strip()})
     n_filled = filled.total()
-    distinct = {_normal(cell) for cell in filled}
+    distinct = {spelling_key(cell) for cell in filled}
     if len(distinct) == 1 and n_filled == counts.total():
         return Column(name, "ignored", reason="constant")
     share = len(distinct) / n_filled
@@ -180,8 +181,3 @@ def _share_unspaced(filled: Counter, min_length: int) -> float:
     """The share of cells of this length that hold a script without spaces."""
     n = sum(count for cell, count in filled.items() if len(cell) >= min_length and UNSPACED.search(cell))
     return n / filled.total()
-
-
-def _normal(cell: str) -> str:
-    """A cell of a category, by which spellings are compared."""
-    return " ".join(cell.split()).casefold()

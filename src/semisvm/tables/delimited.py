@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from . import InputError
-from .cells import escape_formula, quote, unquote
+from .cells import escape_formula, format_value, quote, unquote
 from .columns import RawColumn
 from .encodings import SourceText, read_text
 from .files import display_name, format_of
@@ -140,7 +140,7 @@ class DelimitedTable(Table):
             rows = slice(first, first + BLOCK)
             ends = self._bounds(len(self.names) - 1, rows)[1].tolist()
             for end, *values in zip(ends, *(found[rows] for found in columns.values())):
-                texts = (f"{v:.4f}" if isinstance(v, float) else quote(edit(str(v)), delimiter) for v in values)
+                texts = (quote(edit(format_value(v)), delimiter) for v in values)
                 pieces += data[copied:end], "".join(delimiter + text for text in texts).encode()
                 copied = end
             file.write(source.encode(b"".join(pieces)))

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from . import InputError
+from .cells import format_value
 from .columns import RawColumn
 from .encodings import SourceText, read_text
 from .files import display_name
@@ -108,7 +109,7 @@ class JsonLinesTable(Table):
         comma, colon = self._marks()
         keys = [json.dumps(name, ensure_ascii=False) + colon for name in columns]
         for number, *values in zip(self.rows, *columns.values()):
-            texts = [f"{v:.4f}" if isinstance(v, float) else json.dumps(v, ensure_ascii=False) for v in values]
+            texts = [format_value(v) if isinstance(v, float) else json.dumps(v, ensure_ascii=False) for v in values]
             lines[number] = _append(lines[number], [key + text for key, text in zip(keys, texts)], comma)
         file.write(self.source.encode("".join(lines)))
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from . import InputError
+from .cells import format_value
 from .columns import RawColumn
 from .encodings import SourceText, read_text
 from .files import display_name
@@ -99,7 +100,7 @@ class LibsvmTable(Table):
         lines = list(self.lines)
         for number, *values in zip(self.numbers, *columns.values()):
             content = lines[number].rstrip("\r\n")
-            texts = [f"{v:.4f}" if isinstance(v, float) else str(v) for v in values]
+            texts = [format_value(v) for v in values]
             lines[number] = f"{content} # {' '.join(texts)}{lines[number][len(content) :]}"
         file.write(self.source.encode("".join(lines)))
 

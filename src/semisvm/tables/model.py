@@ -36,10 +36,14 @@ class TableModel:
     """A fitted estimator, the columns that it reads, and a summary of its training."""
 
     target: str
-    columns: list[Column]  # those that are used
     features: TableFeatures | MatrixFeatures
     estimator: Any
     summary: dict[str, Any]
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns that are used; of a matrix none."""
+        return getattr(self.features, "columns", [])
 
     @property
     def classes(self) -> list[Any]:

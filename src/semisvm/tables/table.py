@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, ClassVar
 
 from . import InputError
+from .cells import format_value
 from .columns import RawColumn
 
 
@@ -105,4 +106,4 @@ def without_fractions(values: Sequence[Any], target: str) -> list[Any]:
 
 def format_confidence(label: Any, confidence: float) -> str:
     """The confidence of a row as text: 1 for a label that was given."""
-    return "1" if label is None else f"{confidence:.4f}"
+    return "1" if label is None else format_value(confidence)

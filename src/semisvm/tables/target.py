@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import InputError
+from .cells import spelling_key
 
 ALWAYS_UNLABELED = frozenset({"", "na", "n/a", "#n/a", "nan", "<na>", "null", "?"})
 PERHAPS_UNLABELED = frozenset({"none", "unknown", "-1"})  # where no cell is one of the above
@@ -43,7 +43,7 @@ def read_labels(cells: Sequence[Any], markers: Sequence[str] = (), exact: bool =
         Whether spellings that differ in capitals or blanks are different classes.
     """
     texts = [_text_of(cell) for cell in cells]
-    keys = [text.strip().casefold() for text in texts]
+    keys = [spelling_key(text) for text in texts]
     named = set(markers)
     hidden = [key in ALWAYS_UNLABELED or text in named for key, text in zip(keys, texts)]
     if not any(hidden) and not named:
@@ -70,8 +70,7 @@ def _merge_spellings(labels: Labels) -> None:
     counts = Counter(value for value in labels.values if isinstance(value, str))
     groups: dict[str, list[str]] = {}
     for spelling, _ in counts.most_common():
-        key = " ".join(unicodedata.normalize("NFC", spelling).split()).casefold()
-        groups.setdefault(key, []).append(spelling)
+        groups.setdefault(spelling_key(spelling), []).append(spelling)
     merged = {spelling: group[0] for group in groups.values() for spelling in group}
     labels.values = [merged.get(value, value) if isinstance(value, str) else value for value in labels.values]
     for first, *others in groups.values():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from . import InputError
-from .cells import escape_formula
+from .cells import escape_formula, format_value
 from .columns import RawColumn
 from .encodings import read_text
 from .table import Table, format_confidence
@@ -86,7 +86,7 @@ class TextFolder(Table):
         writer.writerow(["path", *columns])
         escaped = escape_formula if escape else str
         for path, *values in zip(self.paths, *columns.values()):
-            writer.writerow([escaped(path), *(f"{v:.4f}" if isinstance(v, float) else escaped(str(v)) for v in values)])
+            writer.writerow([escaped(path), *(escaped(format_value(v)) for v in values)])
         file.write(text.getvalue().encode("utf-8", "surrogateescape"))
 
 

@@ -40,6 +40,9 @@ for line in sys.stdin:
 """
 
 
+READING = r"rows\.csv: [\d,]+ rows, [\d,]+ with a label of topic in \d classes, [\d,]+ without\n(  .*\n)*\n\Z"
+
+
 class Completed(NamedTuple):
     code: int
     out: str
@@ -57,10 +60,10 @@ def assert_success(done):
     return done.out
 
 
-def assert_refused(done, *patterns, code=2):
-    """One line on stderr, nothing on stdout, no traceback."""
+def assert_refused(done, *patterns, code=2, after_reading=False):
+    """One line on stderr, no traceback, on stdout nothing but what was read."""
     assert done.code == code, done
-    assert done.out == ""
+    assert re.match(READING, done.out) if after_reading else done.out == ""
     assert done.err.count("\n") == 1, done.err
     assert done.err.endswith((".\n", "?\n")) or "pip install" in done.err
     assert "Traceback" not in done.err

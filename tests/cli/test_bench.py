@@ -1,5 +1,6 @@
 """``semisvm bench``: tables are listed, run, resumed and refused."""
 
+import json
 import re
 import signal
 import subprocess
@@ -22,6 +23,9 @@ def test_list(run, tmp_path):
         .split("  ")[-1]
         .endswith("0 of 24 cells can be measured, chosen on the test samples; not found: coil20, g50c, text, uspst")
     )
+    content = json.loads(assert_success(run("bench", "list", "--data", "data", "--json")))
+    assert [table["name"] for table in content["tables"]] == list(PROTOCOLS)
+    assert content["tables"][0]["missing"] == ["coil20", "g50c", "text", "uspst"]
 
 
 def test_a_table_is_run_and_resumed(run, tmp_path):
@@ -38,6 +42,11 @@ def test_a_table_is_run_and_resumed(run, tmp_path):
     assert sorted({result.draw for result in records.results}) == [0, 1]
     assert records.headers[1]["command"] == "semisvm bench papers --table shim-4.1 --quick --resume --draws 2"
     assert "2 of 100" in (folder / "shim-4.1.md").read_text()
+    content = json.loads(assert_success(run("bench", "report", "--out", "deep/results", "--json")))
+    assert [table["name"] for table in content["tables"]] == ["shim-4.1"]
+    cells = content["tables"][0]["cells"]
+    assert {cell["n_draws"] for cell in cells if cell["mean"] is not None} == {2}
+    assert {cell["verdict"] for cell in cells} <= {"better", "matched", "worse", "not run", "no printed figure"}
 
 
 def test_reports_are_written_again(run, tmp_path):

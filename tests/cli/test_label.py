@@ -1,6 +1,7 @@
 """``semisvm label``, ``demo`` and ``info`` as programs."""
 
 import csv
+import json
 import re
 import shutil
 from pathlib import Path
@@ -27,6 +28,7 @@ from program import (
     write_parquet,
 )
 
+from semisvm.cli.methods import methods
 from semisvm.datasets import hide_labels
 
 
@@ -353,7 +355,8 @@ def test_verbose_prints_stages_and_iterations(run, tmp_path):
     done = run("label", "rows.csv", "--target", "topic", "--verbose")
     assert done.code == 0
     stages = [line for line in done.err.splitlines() if ":" not in line]
-    assert stages == ["reading", "preparing features", "fitting", "computing probabilities",
+    assert stages == ["reading", "preparing features", "fitting", "comparing with the supervised model",
+                      "computing probabilities",
                       "checking on held-out rows", "writing"]  # fmt: skip
     assert "fitting: step 0  objective" in done.err
     assert "step 0" not in done.out
@@ -375,6 +378,12 @@ def test_info(run):
     ):
         assert item in out
     assert re.search(r"^  cccp +Transductive SVM by the concave-convex procedure", out, re.MULTILINE)
+
+
+def test_json_of_info(run):
+    content = json.loads(assert_success(run("info", "--json")))
+    assert set(content["packages"]) == {"numpy", "scipy", "scikit-learn", "numba"}
+    assert set(content["methods"]) == set(methods())
 
 
 def test_demo(run, tmp_path):

@@ -1,10 +1,10 @@
-"""The commands and their options."""
+"""The commands and their options; a command imports its modules while its progress is displayed."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -28,7 +28,7 @@ from .options import (
     Verbose,
 )
 from .progress import ProgressDisplay
-from .terminal import print_lines
+from .terminal import print_json, print_lines
 
 if TYPE_CHECKING:
     from .training import TableOptions
@@ -72,6 +72,11 @@ def _table_options(
     )
 
 
+def _report_stream(output: Path | None) -> TextIO:
+    """Where the report goes: standard error if the table goes to standard output."""
+    return sys.stderr if output == STANDARD_STREAM else sys.stdout
+
+
 @app.command()
 def label(
     table: TableArgument,
@@ -100,15 +105,18 @@ def label(
     debug: Debug = False,
 ) -> None:
     """Fill the unlabeled cells of a column, with a confidence for each."""
-    from . import json_output, labeling, reporting
-    from .training import MethodOptions
+    stream = _report_stream(output)
+    with ProgressDisplay(verbose, None if as_json else stream) as display:
+        from . import json_output, labeling, reporting
+        from .training import MethodOptions
 
-    options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
-    request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw, report)
-    with ProgressDisplay(verbose) as display:
+        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
+        request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw, report)
         result = labeling.label(request, display)
-    lines = json_output.dump(json_output.label_content(result)) if as_json else reporting.label_report(result)
-    print_lines(lines, sys.stderr if output == STANDARD_STREAM else sys.stdout)
+    if as_json:
+        print_json(json_output.label_content(result), stream)
+    else:
+        print_lines(reporting.label_report(result), stream)
 
 
 @app.command()
@@ -132,14 +140,17 @@ def fit(
     debug: Debug = False,
 ) -> None:
     """Fit a model to a table and keep it in a file, for semisvm predict."""
-    from . import json_output, modeling, reporting
-    from .training import MethodOptions
+    with ProgressDisplay(verbose, None if as_json else sys.stdout) as display:
+        from . import json_output, modeling, reporting
+        from .training import MethodOptions
 
-    options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
-    request = modeling.FitRequest(options, MethodOptions(method, balance, seed), output, force)
-    with ProgressDisplay(verbose) as display:
+        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
+        request = modeling.FitRequest(options, MethodOptions(method, balance, seed), output, force)
         result = modeling.fit(request, display)
-    print_lines(json_output.dump(json_output.fit_content(result)) if as_json else reporting.fit_report(result))
+    if as_json:
+        print_json(json_output.fit_content(result))
+    else:
+        print_lines(reporting.fit_report(result))
 
 
 @app.command()
@@ -157,13 +168,15 @@ def predict(
     debug: Debug = False,
 ) -> None:
     """Label a new table by a model, with a confidence for each row."""
-    from . import json_output, modeling, reporting
-
-    request = modeling.PredictRequest(model, table, output, encoding, force, raw)
     with ProgressDisplay(verbose) as display:
+        from . import json_output, modeling, reporting
+
+        request = modeling.PredictRequest(model, table, output, encoding, force, raw)
         result = modeling.predict(request, display)
-    lines = json_output.dump(json_output.predict_content(result)) if as_json else reporting.predict_report(result)
-    print_lines(lines, sys.stderr if output == STANDARD_STREAM else sys.stdout)
+    if as_json:
+        print_json(json_output.predict_content(result), _report_stream(output))
+    else:
+        print_lines(reporting.predict_report(result), _report_stream(output))
 
 
 @app.command()
@@ -185,13 +198,15 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Compare methods on labeled rows that are held out."""
-    from . import comparing, json_output, reporting
+    with ProgressDisplay(verbose, None if as_json else sys.stdout) as display:
+        from . import comparing, json_output, reporting
 
-    options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
-    with ProgressDisplay(verbose) as display:
+        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
         result = comparing.compare(comparing.CompareRequest(options, tuple(method or ()), balance, seed), display)
-    lines = json_output.dump(json_output.compare_content(result)) if as_json else reporting.compare_report(result)
-    print_lines(lines)
+    if as_json:
+        print_json(json_output.compare_content(result))
+    else:
+        print_lines(reporting.compare_report(result))
 
 
 @app.command("next")
@@ -214,32 +229,42 @@ def next_rows(
     debug: Debug = False,
 ) -> None:
     """Choose the rows whose labels would help most, and estimate what they would bring."""
-    from . import json_output, reporting, suggesting
-    from .training import MethodOptions
+    with ProgressDisplay(verbose, None if as_json else sys.stdout) as display:
+        from . import json_output, reporting, suggesting
+        from .training import MethodOptions
 
-    options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
-    request = suggesting.NextRequest(options, MethodOptions(method, balance, seed), n, output, force)
-    with ProgressDisplay(verbose) as display:
+        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
+        request = suggesting.NextRequest(options, MethodOptions(method, balance, seed), n, output, force)
         result = suggesting.suggest(request, display)
-    print_lines(json_output.dump(json_output.next_content(result)) if as_json else reporting.next_report(result))
+    if as_json:
+        print_json(json_output.next_content(result))
+    else:
+        print_lines(reporting.next_report(result))
 
 
 @app.command()
-def demo(verbose: Verbose = False, debug: Debug = False) -> None:
+def demo(as_json: JsonOption = False, verbose: Verbose = False, debug: Debug = False) -> None:
     """Compare supervised and semi-supervised models on example data."""
-    from .demo import demo_report
-
     with ProgressDisplay(verbose) as display:
-        lines = demo_report(display)
-    print_lines(lines)
+        from .demo import demo_content, demo_lines, run_demo
+
+        result = run_demo(display)
+    if as_json:
+        print_json(demo_content(result))
+    else:
+        print_lines(demo_lines(result))
 
 
 @app.command()
-def info(debug: Debug = False) -> None:
+def info(as_json: JsonOption = False, debug: Debug = False) -> None:
     """Print versions, methods, caches and the memory limit."""
-    from .info import info_report
+    from .info import info_content, info_lines
 
-    print_lines(info_report())
+    content = info_content()
+    if as_json:
+        print_json(content)
+    else:
+        print_lines(info_lines(content))
 
 
 app.add_typer(bench, name="bench")

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from .options import DataOption, Debug, Verbose
+from .options import DataOption, Debug, JsonOption, Verbose
 from .progress import ProgressDisplay
-from .terminal import print_lines
+from .terminal import print_json, print_lines
 
 bench = typer.Typer(
     help="Measure printed results of papers again, and other programs beside ours.", no_args_is_help=True
@@ -30,16 +30,20 @@ def papers(
     draws: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="The largest number of draws of a number of a table.")
     ] = None,
+    as_json: JsonOption = False,
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
     """Run tables of papers and compare with what is printed. A stopped run goes on with --resume."""
-    from .benchmarks import PapersRequest, measure_papers
+    from .benchmarks import PapersRequest, measure_papers, summary, summary_content
 
     request = PapersRequest(tuple(table or ()), data, out, quick, resume, draws)
     with ProgressDisplay(verbose) as display:
-        lines = measure_papers(request, display)
-    print_lines(lines)
+        done = measure_papers(request, display)
+    if as_json:
+        print_json(summary_content(done, out))
+    else:
+        print_lines(summary(done, out))
 
 
 @bench.command("report")
@@ -48,20 +52,29 @@ def report(
         "bench-results"
     ),
     data: DataOption = None,
+    as_json: JsonOption = False,
     debug: Debug = False,
 ) -> None:
     """Write the reports of the results in a folder again, without running anything."""
-    from .benchmarks import rewrite_reports
+    from .benchmarks import rewrite_reports, summary, summary_content
 
-    print_lines(rewrite_reports(out, data))
+    done = rewrite_reports(out, data)
+    if as_json:
+        print_json(summary_content(done, out))
+    else:
+        print_lines(summary(done, out))
 
 
 @bench.command("list")
-def list_tables(data: DataOption = None, debug: Debug = False) -> None:
+def list_tables(data: DataOption = None, as_json: JsonOption = False, debug: Debug = False) -> None:
     """List the tables and what can be measured with the data at hand."""
-    from .benchmarks import list_lines
+    from .benchmarks import list_content, list_lines
 
-    print_lines(list_lines(data))
+    content = list_content(data)
+    if as_json:
+        print_json(content)
+    else:
+        print_lines(list_lines(content))
 
 
 ProgramOption = Annotated[Path | None, typer.Option(metavar="PATH", help="The executable of this program.")]
@@ -79,14 +92,18 @@ def peers(
     universvm: ProgramOption = None,
     svmlight: ProgramOption = None,
     qns3vm: Annotated[Path | None, typer.Option(metavar="PATH", help="The Python file of this program.")] = None,
+    as_json: JsonOption = False,
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
     """Time scikit-learn, and programs that you name, beside ours, with the objective of each computed anew."""
-    from .peers import PeersRequest, measure_peers
+    from .peers import PeersRequest, measure_peers, peers_content, peers_lines
 
     programs = {"svmlin": svmlin, "universvm": universvm, "svmlight": svmlight, "qns3vm": qns3vm}
     request = PeersRequest(tuple(samples or (500, 2000)), data, out, programs)
     with ProgressDisplay(verbose) as display:
-        lines = measure_peers(request, display)
-    print_lines(lines)
+        rows = measure_peers(request, display)
+    if as_json:
+        print_json(peers_content(request, rows))
+    else:
+        print_lines(peers_lines(request, rows))

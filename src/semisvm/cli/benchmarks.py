@@ -13,6 +13,7 @@ from typing import Any
 from ..bench import (
     DIGESTS,
     PROTOCOLS,
+    Comparison,
     DamagedResults,
     DataFolder,
     Measurement,
@@ -33,6 +34,7 @@ from ..bench import (
 )
 from . import InputError
 from .progress import ProgressDisplay
+from .terminal import format_seconds
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ def chosen_protocols(names: tuple[str, ...]) -> list[Protocol]:
     return [PROTOCOLS[name] for name in dict.fromkeys(names)] or list(PROTOCOLS.values())
 
 
-def measure_papers(request: PapersRequest, display: ProgressDisplay) -> list[str]:
-    """Run the protocols, write results and reports, and return the lines of the summary."""
+def measure_papers(request: PapersRequest, display: ProgressDisplay) -> list[Measurement]:
+    """Run the protocols, write results and reports, and return all that the folder holds."""
     protocols = chosen_protocols(request.tables)
     if request.data is not None and not request.data.is_dir():
         raise InputError(f"{request.data} is not a folder; pass the folder of the data sets with --data.")
@@ -79,17 +81,37 @@ def measure_papers(request: PapersRequest, display: ProgressDisplay) -> list[str
             run_protocol(protocol, setup, request.out / f"{protocol.name}.jsonl", on_progress=show, **options)
             write_pages(request.out, measurements(request.out, setup, [protocol]))
         display.begin("reports")
-        done = write_reports(request.out, setup)
+        return write_reports(request.out, setup)
     except (ResultsExist, DamagedResults) as error:
         raise InputError(str(error)) from error
     except OSError as error:
         raise InputError(f"{request.out} cannot be written ({error.strerror}); pass another --out.") from error
-    return summary(done, request.out)
 
 
 def summary(done: list[Measurement], out: Path) -> list[str]:
     """The counts of all tables, and what was written."""
     return [*totals(done), f"written to {out}: report.html, README.md, and a .md file per table with results there"]
+
+
+def summary_content(done: list[Measurement], out: Path) -> dict[str, Any]:
+    """All cells with their verdicts, for ``--json``."""
+    tables = [
+        {
+            "name": one.protocol.name,
+            "title": one.protocol.title,
+            "selection": one.protocol.selection,
+            "cells": [_cell_content(cell) for cell in one.comparisons],
+        }
+        for one in done
+    ]
+    return {"tables": tables, "output": str(out)}
+
+
+def _cell_content(one: Comparison) -> dict[str, Any]:
+    printed = one.cell.printed
+    named = {"row": one.cell.row, "column": one.cell.column, "differs": one.cell.differs or None}
+    values = {name: value for name, value in one._asdict().items() if name != "cell"}
+    return named | {"printed": None if printed is None else printed.mean} | values
 
 
 def _show_progress(display: ProgressDisplay, name: str, progress: Progress) -> None:
@@ -129,17 +151,16 @@ def write_reports(out: Path, setup: Setup) -> list[Measurement]:
     return done
 
 
-def rewrite_reports(out: Path, data: Path | None) -> list[str]:
-    """Write the pages of the results in a folder again, and return the lines of the summary."""
+def rewrite_reports(out: Path, data: Path | None) -> list[Measurement]:
+    """Write the pages of the results in a folder again, and return these."""
     if not any(out.glob("*.jsonl")):
         raise InputError(f"{out} holds no results; semisvm bench papers --out {out} measures some.")
     try:
-        done = write_reports(out, Setup(DataFolder(data)))
+        return write_reports(out, Setup(DataFolder(data)))
     except DamagedResults as error:
         raise InputError(str(error)) from error
     except OSError as error:
         raise InputError(f"{out} cannot be written ({error.strerror}); pass another --out.") from error
-    return summary(done, out)
 
 
 def progress_line(name: str, progress: Progress) -> str:
@@ -149,23 +170,29 @@ def progress_line(name: str, progress: Progress) -> str:
     return f"{name} {progress.done}/{progress.total}{left}: {row}, {column}, draw {draw}"
 
 
-def format_seconds(seconds: float) -> str:
-    """Seconds as a short text of two units."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def list_lines(data: Path | None) -> list[str]:
+def list_content(data: Path | None) -> dict[str, Any]:
     """The tables, and how many of their cells can be measured with the data at hand."""
     setup = Setup(DataFolder(data))
+    tables = [
+        {
+            "name": name,
+            "title": protocol.title,
+            "selection": protocol.selection,
+            "cells": len(protocol.cells),
+            "measurable": sum(not cell.obstacle(setup) for cell in protocol.cells),
+            "missing": sorted(name for name in protocol.needs if not setup.data.has(name)),
+        }
+        for name, protocol in PROTOCOLS.items()
+    ]
+    return {"tables": tables, "splits": [f"{line}." for line in split_sentences(check_splits(DIGESTS, setup.data))]}
+
+
+def list_lines(content: dict[str, Any]) -> list[str]:
+    """The lines of ``semisvm bench list``."""
     width = max(map(len, PROTOCOLS)) + 2
     lines = []
-    for name, protocol in PROTOCOLS.items():
-        n_runnable = sum(not cell.obstacle(setup) for cell in protocol.cells)
-        missing = sorted(name for name in protocol.needs if not setup.data.has(name))
-        lines.append(f"{name:{width}s}{protocol.title}")
-        cells = f"{n_runnable} of {len(protocol.cells)} cells can be measured, {protocol.selection}"
-        lines.append(f"{'':{width}s}{cells}" + (f"; not found: {', '.join(missing)}" if missing else ""))
-    found = split_sentences(check_splits(DIGESTS, setup.data))
-    return lines + [f"{sentence}." for sentence in found]
+    for table in content["tables"]:
+        missing = f"; not found: {', '.join(table['missing'])}" if table["missing"] else ""
+        cells = f"{table['measurable']} of {table['cells']} cells can be measured, {table['selection']}"
+        lines += [f"{table['name']:{width}s}{table['title']}", f"{'':{width}s}{cells}{missing}"]
+    return lines + content["splits"]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ensemble.report import FEW_LABELS
 from ..tables import InputError
+from ..tables.target import check_classes
 from .evaluation import N_FOLDS, Estimate, held_out_mistakes
 from .methods import find_method, short_name
 from .progress import ProgressDisplay
@@ -65,8 +66,7 @@ def compare(request: CompareRequest, display: ProgressDisplay) -> CompareResult:
     """Hold out the labeled rows in five folds, and count what every method gets wrong."""
     names = list(dict.fromkeys(short_name(find_method(name).__name__) for name in request.methods or METHODS))
     training = read_target(request.table, display)
-    with collected_warnings(training, display):
-        add_features(training, display)
+    check_classes(training.target, training.labels.given, training.table.n_rows)
     given = training.labels.given
     smallest = min(given.values())
     if given.total() < FEW_LABELS or smallest < 2:
@@ -74,18 +74,21 @@ def compare(request: CompareRequest, display: ProgressDisplay) -> CompareResult:
             f"the target {training.target!r} has {given.total()} labels, {smallest} of its rarest class; methods are "
             f"compared on held-out rows, which takes {FEW_LABELS} labels or more and 2 of every class: label more rows."
         )
+    with collected_warnings(training, display):
+        add_features(training, display)
+    n_folds = min(N_FOLDS, smallest)
     result = CompareResult(training)
     for number, name in enumerate(names):
-        display.begin(f"{name}, {number + 1} of {len(names)}")
+        display.begin(f"{name}, {number + 1} of {len(names)}", n_folds)
         has_balance = "balance" in find_method(name)().get_params(deep=False)
         options = MethodOptions(name, request.balance if has_balance else None, request.seed)
         start = time.perf_counter()
         try:
-            wrong = _mistakes(training, options, display, min(N_FOLDS, smallest))
+            wrong = _mistakes(training, options, display, n_folds)
         except (ValueError, MemoryError) as error:
             result.failures[name] = " ".join(str(error).split())
             continue
-        result.seconds[name] = (time.perf_counter() - start) / min(N_FOLDS, smallest)
+        result.seconds[name] = (time.perf_counter() - start) / n_folds
         result.estimates.append(Estimate(name, float(wrong.sum()), given.total()))
     result.estimates.sort(key=lambda one: one.n_wrong)
     result.notes = training.notes
@@ -95,4 +98,4 @@ def compare(request: CompareRequest, display: ProgressDisplay) -> CompareResult:
 def _mistakes(training: TrainingTable, options: MethodOptions, display: ProgressDisplay, n_folds: int) -> np.ndarray:
     estimator: Any = new_estimator(options, sorted(training.labels.given), display)
     with display.iterations():
-        return held_out_mistakes(training, estimator, n_folds, with_supervised=False)[0]
+        return held_out_mistakes(training, estimator, n_folds, display, with_supervised=False)[0]

@@ -57,8 +57,9 @@ def evaluate(training: TrainingTable, estimator: Any, display: ProgressDisplay) 
     if n_labels < FEW_LABELS or smallest < 2:
         reason = f"{n_labels} labels" if n_labels < FEW_LABELS else "a class of one label"
         return Evaluation([], f"Whether the unlabeled rows helped cannot be checked with {reason}.")
-    display.begin("checking on held-out rows")
-    wrong = held_out_mistakes(training, estimator, min(N_FOLDS, smallest))
+    n_folds = min(N_FOLDS, smallest)
+    display.begin("checking on held-out rows", n_folds)
+    wrong = held_out_mistakes(training, estimator, n_folds, display)
     name = type(estimator).__name__
     estimates = [Estimate(name, float(wrong[0].sum()), n_labels)]
     if len(wrong) == 1:
@@ -68,7 +69,7 @@ def evaluate(training: TrainingTable, estimator: Any, display: ProgressDisplay) 
 
 
 def held_out_mistakes(
-    training: TrainingTable, estimator: Any, n_folds: int, with_supervised: bool = True
+    training: TrainingTable, estimator: Any, n_folds: int, display: ProgressDisplay, with_supervised: bool = True
 ) -> np.ndarray:
     """Which labeled rows the estimator, and its supervised counterpart if there is one, get wrong when held out."""
     y, X = training.y, training.X
@@ -85,6 +86,7 @@ def held_out_mistakes(
             models = [model, model.supervised_] if len(wrong) == 2 else [model]
             for row, one in zip(wrong, models):
                 row[test] = one.predict(X[test]) != y[test]
+            display.advance()
     return wrong[:, labeled]
 
 

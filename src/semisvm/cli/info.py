@@ -6,6 +6,7 @@ import inspect
 import platform
 import sys
 from importlib.metadata import version
+from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
@@ -13,22 +14,37 @@ from .. import __version__
 from ..spaces import format_bytes, memory_limit
 from .methods import methods
 
+NO_CACHE = "none (SEMISVM_NUMBA_CACHE=0, or no folder is writable)"
 
-def info_report() -> list[str]:
+
+def info_content() -> dict[str, Any]:
+    """What ``semisvm info`` prints."""
+    limit = memory_limit()
+    return {
+        "semisvm": __version__,
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba")},
+        "methods": {name: (inspect.getdoc(cls) or "").partition("\n")[0] for name, cls in methods().items()},
+        "compiled_functions": _numba_caches(),
+        "memory_limit": limit if limit < sys.maxsize else None,
+    }
+
+
+def info_lines(content: dict[str, Any]) -> list[str]:
     """The lines of ``semisvm info``."""
-    lines = [f"semisvm {__version__}, Python {platform.python_version()}"]
-    lines += [f"  {name:14s}{version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba")]
-    summaries = {name: (inspect.getdoc(cls) or "").partition("\n")[0] for name, cls in methods().items()}
-    width = max(map(len, summaries)) + 2
-    lines += ["", "Methods (--method)", *(f"  {name:{width}s}{text}" for name, text in summaries.items())]
-    lines += ["", f"Cache of compiled functions: {_numba_cache()}"]
-    limit = format_bytes(memory_limit()) if memory_limit() < sys.maxsize else "none"
+    lines = [f"semisvm {content['semisvm']}, Python {content['python']}"]
+    lines += [f"  {name:14s}{number}" for name, number in content["packages"].items()]
+    width = max(map(len, content["methods"])) + 2
+    lines += ["", "Methods (--method)", *(f"  {name:{width}s}{text}" for name, text in content["methods"].items())]
+    folders = ", ".join(content["compiled_functions"])
+    lines += ["", f"Cache of compiled functions: {folders or NO_CACHE}"]
+    limit = "none" if content["memory_limit"] is None else format_bytes(content["memory_limit"])
     return [*lines, f"Memory limit of kernel matrices: {limit} (set SEMISVM_MEMORY, in bytes, to change it)"]
 
 
-def _numba_cache() -> str:
+def _numba_caches() -> list[str]:
     """The folders where numba keeps compiled functions."""
     modules = [module for name, module in sys.modules.items() if name.startswith("semisvm.")]
     compiled = [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
     folders = {function.stats.cache_path for function in compiled if function.stats.cache_path is not None}
-    return ", ".join(sorted(folders)) or "none (SEMISVM_NUMBA_CACHE=0, or no folder is writable)"
+    return sorted(folders)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,6 @@ from .labeling import LabelResult
 from .modeling import FitResult, PredictResult
 from .suggesting import NextResult
 from .training import TrainingTable
-
-
-def dump(content: dict[str, Any]) -> list[str]:
-    """The lines to print."""
-    return json.dumps(content, indent=2, ensure_ascii=True, default=_plain).split("\n")
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def training_content(training: TrainingTable) -> dict[str, Any]:

@@ -100,10 +100,10 @@ def _predict(result: LabelResult, display: ProgressDisplay) -> None:
     """The labels of the unlabeled rows, their probabilities, and how many the supervised model fills differently."""
     training, estimator, empty = result.training, result.estimator, result.training.empty
     found = estimator.transduction_[empty]
-    display.begin("computing probabilities")
+    display.begin("comparing with the supervised model")
     if hasattr(estimator, "supervised_"):
         result.n_different = int((estimator.supervised_.predict(training.X[empty]) != found).sum())
-    result.confidence = probability_of(estimator, training.X[empty], found)
+    result.confidence = probability_of(estimator, training.X[empty], found, display)
     original = {v: v for v in training.labels.given}  # the Python objects of the table, not those of NumPy
     result.labels = [original[c] for c in found.tolist()]
     result.filled = Counter(result.labels)

@@ -121,7 +121,7 @@ def predict(request: PredictRequest, display: ProgressDisplay) -> PredictResult:
     display.begin("predicting")
     X, notes = model.read_features(table, file_name)
     predicted = model.estimator.predict(X)
-    confidence, labels = probability_of(model.estimator, X, predicted), predicted.tolist()
+    confidence, labels = probability_of(model.estimator, X, predicted, display), predicted.tolist()
     column, note = unused_name(model.target, table.names)
     result = PredictResult(output, request.source, model, labels, confidence, column, notes=table.notes + notes + note)
     if model.target in table.names:

@@ -6,10 +6,11 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..bench import DataFolder
 from ..bench.environment import environment
-from ..bench.peers import PROGRAMS, Peer, cases, compare_peers, table_lines
+from ..bench.peers import PROGRAMS, Peer, Row, cases, compare_peers, table_lines
 from . import InputError
 from .progress import ProgressDisplay
 
@@ -30,23 +31,31 @@ class PeersRequest:
         return " ".join(words + [f"--{name}" for name, path in self.programs.items() if path is not None])
 
 
-def measure_peers(request: PeersRequest, display: ProgressDisplay) -> list[str]:
-    """Run the peers, write the rows, and return the lines of the table."""
+def measure_peers(request: PeersRequest, display: ProgressDisplay) -> list[Row]:
+    """Run the peers and write the rows."""
     if request.data is not None and not request.data.is_dir():
         raise InputError(f"{request.data} is not a folder; pass the folder of the data sets with --data.")
     if request.out is not None and (request.out.is_dir() or not request.out.parent.is_dir()):
         raise InputError(f"{request.out} cannot be written; pass another --out.")
     peers = named_peers(request)
     rows = compare_peers(peers, cases(request.samples, DataFolder(request.data)), display.begin)
-    lines = table_lines(rows)
     if request.out is not None:
-        content = {"header": environment(request.command), "rows": [row.as_dict() for row in rows]}
         try:
-            request.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            request.out.write_text(json.dumps(peers_content(request, rows), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"{request.out} cannot be written ({error.strerror}); pass another --out.") from error
-        lines += ["", f"written to {request.out}"]
-    return lines
+    return rows
+
+
+def peers_content(request: PeersRequest, rows: list[Row]) -> dict[str, Any]:
+    """The rows, and where they were measured."""
+    return {"header": environment(request.command), "rows": [row.as_dict() for row in rows]}
+
+
+def peers_lines(request: PeersRequest, rows: list[Row]) -> list[str]:
+    """The lines of ``semisvm bench peers``."""
+    written = [] if request.out is None else ["", f"written to {request.out}"]
+    return [*table_lines(rows), *written]
 
 
 def named_peers(request: PeersRequest) -> list[Peer]:

@@ -1,4 +1,4 @@
-"""The reports that commands print to standard output."""
+"""The reports that commands print to standard output, below what was read."""
 
 from __future__ import annotations
 
@@ -16,22 +16,10 @@ from .labeling import LabelResult
 from .modeling import FitResult, PredictResult
 from .suggesting import NextResult
 from .terminal import printable
-from .training import TrainingTable
 
 MAX_CLASSES = 30  # that a report lists
-MAX_COLUMNS = 8  # that a report lists per kind
 LOW_CONFIDENCE = 0.7
 MIN_CLASS_LABELS = 5  # of a class
-KINDS = {
-    "number": "numbers",
-    "boolean": "booleans",
-    "date": "dates",
-    "category": "categories",
-    "string": "strings",
-    "text": "text",
-    "characters": "text",
-    "ignored": "ignored",
-}
 
 
 def label_report(result: LabelResult) -> list[str]:
@@ -42,7 +30,7 @@ def label_report(result: LabelResult) -> list[str]:
         lines = [f"{target}: no row is unlabeled, all {n_given:,} rows have a label, with confidence 1"]
         lines += ["", *class_table(result), ""]
     else:
-        lines = [*reading_lines(training), "", f"Filled by {type(result.estimator).__name__}", *class_table(result), ""]
+        lines = [f"Filled by {type(result.estimator).__name__}", *class_table(result), ""]
         lines += evaluation_lines(result.evaluation)
         if result.n_different is not None:
             share = 100 * result.n_different / n_filled
@@ -62,8 +50,6 @@ def fit_report(result: FitResult) -> list[str]:
     """What was read, held-out errors, the conclusion, notes, and the file written."""
     path = relative(result.output)
     return [
-        *reading_lines(result.training),
-        "",
         f"Fitted {type(result.estimator).__name__}",
         *evaluation_lines(result.evaluation),
         "",
@@ -96,7 +82,7 @@ def compare_report(result: CompareResult) -> list[str]:
     """What was read, held-out errors of the methods, and the conclusion."""
     width = max(len(one) for one in [*result.seconds, *result.failures, "method"])
     training = result.training
-    lines = [*reading_lines(training), ""]
+    lines = []
     if result.estimates:
         n = result.estimates[0].n
         lines += [f"Error on labeled rows that were held out ({n:,} rows), with 95 % interval, and seconds of a fit"]
@@ -116,7 +102,7 @@ def compare_report(result: CompareResult) -> list[str]:
 def next_report(result: NextResult) -> list[str]:
     """The rows to label with reasons, what they would bring, and the learning curve so far."""
     training = result.training
-    lines = [*reading_lines(training), "", f"Rows to label next ({training.target}), counted from 1 below the header"]
+    lines = [f"Rows to label next ({training.target}), counted from 1 below the header"]
     wide = max(len(str(row.row)) for row in result.rows)
     reasons = max(len(row.reason) for row in result.rows)
     lines += [f"  {row.row:{wide}d}  {row.reason:{reasons}s}  {row.predicted!s:.20s}? {row.confidence:.2f}  {row.cells}"
@@ -124,19 +110,6 @@ def next_report(result: NextResult) -> list[str]:
     lines += ["", *str(result.gain).split("\n"), ""]
     lines += [f"note: {note}" for note in result.notes]
     return lines + ([f"written to {relative(result.output)}"] if result.output is not None else [])
-
-
-def reading_lines(training: TrainingTable) -> list[str]:
-    """Rows, labels, duplicates, and the columns by kind."""
-    given, n_rows = training.labels.given, training.table.n_rows
-    n_unlabeled = n_rows - given.total()
-    lines = [
-        f"{display_name(training.options.source)}: {n_rows:,} rows, {given.total():,} with a label of "
-        f"{training.target} in {len(given):,} classes, {n_unlabeled:,} without"
-    ]
-    if training.n_repeated:
-        lines += [f"{training.n_repeated:,} rows repeat the features of another one"]
-    return [*lines, *_columns_by_kind(training)]
 
 
 def class_table(result: LabelResult) -> list[str]:
@@ -193,15 +166,6 @@ def is_seldom(n_class: int, n_labels: int, share: float) -> bool:
 
 def _percent(n: int, total: int) -> str:
     return f"{100 * n / total:.1f} %"
-
-
-def _columns_by_kind(training: TrainingTable) -> list[str]:
-    names: dict[str, list[str]] = {}
-    for column in training.columns:
-        name = column.name or "(no name)"
-        names.setdefault(KINDS[column.kind], []).append(f"{name} ({column.reason})" if column.reason else name)
-    kinds = [kind for kind in dict.fromkeys(KINDS.values()) if kind in names]
-    return [f"  {kind:10s}  {join_first(names[kind], MAX_COLUMNS)}" for kind in kinds]
 
 
 def relative(path: Path) -> Path | str:

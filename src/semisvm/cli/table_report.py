@@ -15,7 +15,8 @@ from ..report.content import HeldOutError
 from ..tables.features import TableFeatures
 from ..tables.files import display_name
 from ..tables.reading import join_first
-from .reporting import KINDS, rare_class_notes
+from .reading_report import KINDS
+from .reporting import rare_class_notes
 from .suggesting import shown_cells
 from .writing import atomic_file
 

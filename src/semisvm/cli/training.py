@@ -23,8 +23,10 @@ from ..tables.reading import Table, check_input, find_column, join_first, read_t
 from ..tables.target import Labels, check_classes, parse_balance, read_labels
 from .methods import find_method, short_name
 from .progress import ProgressDisplay
+from .reading_report import reading_lines
 
 MAX_REASONS = 8  # that a message lists
+BLOCK = 20_000  # rows whose probabilities are computed at a time
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,13 @@ def read_target(options: TableOptions, display: ProgressDisplay) -> TrainingTabl
 
 
 def add_features(training: TrainingTable, display: ProgressDisplay) -> None:
-    """Make X of the matrix of the table, or of all columns that can be used."""
+    """Make X of the matrix of the table, or of all columns that can be used, and say what was read."""
     display.begin("preparing features")
+    _make_features(training)
+    display.say([*reading_lines(training), ""])
+
+
+def _make_features(training: TrainingTable) -> None:
     check_classes(training.target, training.labels.given, training.table.n_rows)
     table, options = training.table, training.options
     file_name = display_name(options.source)
@@ -153,7 +160,7 @@ def new_estimator(options: MethodOptions, classes: list[Any], display: ProgressD
     """The unfitted estimator, with those options that it has parameters for."""
     estimator = find_method(options.method)()
     parameters = estimator.get_params(deep=False)
-    values = {"unlabeled": None, "random_state": options.seed, "verbose": display.estimator_verbose}
+    values = {"unlabeled": None, "random_state": options.seed, "verbose": int(display.verbose)}
     if options.balance is not None:
         if "balance" not in parameters:
             raise InputError(
@@ -184,13 +191,20 @@ def fit_table(training: TrainingTable, options: MethodOptions, display: Progress
             add_features(training, display)
         display.begin("fitting")
         try:
-            return estimator.fit(training.X, training.y)
+            with display.following(estimator):
+                return estimator.fit(training.X, training.y)
         except ValueError as error:
             raise InputError(str(error)) from error
 
 
-def probability_of(estimator: Any, X: Any, labels: np.ndarray) -> np.ndarray:
-    """The probability that an estimator gives to a label of each row."""
+def probability_of(estimator: Any, X: Any, labels: np.ndarray, display: ProgressDisplay) -> np.ndarray:
+    """The probability that an estimator gives to a label of each row, in blocks of rows."""
     codes = {c: i for i, c in enumerate(estimator.classes_.tolist())}
-    probabilities = estimator.predict_proba(X)
-    return np.clip(probabilities[np.arange(len(labels)), [codes[c] for c in labels.tolist()]], 0.0, 1.0)
+    columns = np.array([codes[c] for c in labels.tolist()])
+    blocks = [slice(first, first + BLOCK) for first in range(0, len(labels), BLOCK)]
+    display.begin("computing probabilities", len(blocks))
+    found = []
+    for rows in blocks:
+        found.append(np.take_along_axis(estimator.predict_proba(X[rows]), columns[rows, None], axis=1)[:, 0])
+        display.advance()
+    return np.clip(np.concatenate(found), 0.0, 1.0)

@@ -101,7 +101,7 @@ def test_adankon_labels_5_percent_and_tests_on_1000_samples():
     labeled = shown != -1
     model = LSSVM(1.0, gamma=0.02).fit(X[:550][labeled], y[:550][labeled])
     expected = 100 * np.mean(model.predict(X[550:]) != y[550:])
-    found = adankon_s2ls.measure("gaus50", 0.05, "LS-SVM", "true", 1.0, SHORT, 3)
+    found = adankon_s2ls.measure("gaus50", 0.05, "LS-SVM", "true", SHORT, 3)
     assert found.value == pytest.approx(expected)
 
 

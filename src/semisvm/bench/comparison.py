@@ -128,7 +128,7 @@ def count_sentence(verdicts: Counter[str]) -> str:
     """How many cells reach the printed number, in words."""
     compared = sum(verdicts[name] for name in (BETTER, MATCHED, WORSE, FAILED))
     reached = verdicts[BETTER] + verdicts[MATCHED]
-    share = f" ({100 * reached / compared:.0f} %)" if compared else ""
+    share = f" ({100 * reached / compared:.3g} %)" if compared else ""
     counts = [f"{verdicts[name]} {name}" for name in (BETTER, MATCHED, WORSE, FAILED, NOT_RUN) if verdicts[name]]
     if not compared:
         return ", ".join(["no cell compared", *counts])

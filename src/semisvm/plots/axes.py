@@ -63,9 +63,13 @@ def add_legend(ax: Axes, outside: bool, handles: Sequence[Any] | None = None, be
 
 
 def set_sizes(ax: Axes, sizes: Sequence[float] | np.ndarray) -> None:
-    """Ticks at the values of a horizontal axis, logarithmic if their range is wide, with names that do not touch."""
+    """Ticks at the values of a horizontal axis, with names that do not touch.
+
+    It is logarithmic if the range is wide, unless the values have equal steps.
+    """
     values = np.unique(np.asarray(sizes, dtype=float))
-    if values[0] > 0 and values[-1] >= WIDE * values[0]:
+    has_equal_steps = len(values) > 2 and np.allclose(np.diff(values), values[1] - values[0])
+    if values[0] > 0 and values[-1] >= WIDE * values[0] and not has_equal_steps:
         ax.set_xscale("log")
     if len(values) <= 10:
         places = np.log(values) if ax.get_xscale() == "log" else values

@@ -45,11 +45,14 @@ class GraphExtension:
         Fitted to the samples of the graph.
     widths : array of shape (n,)
         s of these samples.
+    is_sparse : bool
+        Whether these samples are sparse. If not, neighbors may be found by a tree, which takes dense samples alone.
     """
 
-    def __init__(self, neighbors: NearestNeighbors, widths: np.ndarray):
+    def __init__(self, neighbors: NearestNeighbors, widths: np.ndarray, is_sparse: bool):
         self._neighbors = neighbors
         self._widths = widths
+        self._is_sparse = is_sparse
 
     def extend(self, X: Any, values: np.ndarray) -> np.ndarray:
         """Functions at new samples, shape (m, r), from their values at the samples of the graph.
@@ -61,6 +64,7 @@ class GraphExtension:
         values : array of shape (n, r)
             A column per function.
         """
+        X = X.toarray() if sparse.issparse(X) and not self._is_sparse else X
         distances, nearest = self._neighbors.kneighbors(X, min(N_NEIGHBORS, len(self._widths)))
         own = np.maximum(distances[:, -1:], np.finfo(float).tiny)
         weights = _affinity(distances, own, self._widths[nearest])
@@ -118,7 +122,7 @@ def neighbor_graph(X: Any, n_components: int) -> GraphFeatures:
     scaled = sparse.csr_array(inverse @ W @ inverse)
     values, vectors = _largest_eigenvectors(scaled, min(n_components, n - 1))
     Z = vectors / np.sqrt(np.maximum(1.0 - values, 0.0) + RIDGE) / root[:, None]
-    return GraphFeatures(np.ascontiguousarray(Z), GraphExtension(neighbors, widths))
+    return GraphFeatures(np.ascontiguousarray(Z), GraphExtension(neighbors, widths, sparse.issparse(X)))
 
 
 def _largest_eigenvectors(S: sparse.csr_array, r: int) -> tuple[np.ndarray, np.ndarray]:

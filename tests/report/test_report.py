@@ -2,17 +2,19 @@
 
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import pdist
 
 from semisvm import CCCPTSVM
 from semisvm.datasets import hide_labels, make_two_gaussians
-from semisvm.report import Card, LabeledTable, RowToCheck, render
+from semisvm.report import Card, LabeledTable, RowToCheck, content, render
 from semisvm.report.content import HeldOutError
-from semisvm.report.features import class_scores, top_features
-from semisvm.report.pictures import class_balance, confidence_curve
+from semisvm.report.features import top_features
+from semisvm.report.pictures import class_balance, confidence_curve, score_map
 
 HOSTILE = "<script>alert('x')</script> $y$"
 
@@ -65,7 +67,7 @@ def test_page_shows_the_numbers(table):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_features_are_sorted_by_their_correlation_with_the_score(table, form):
-    scores = class_scores(table.estimator, table.X)
+    scores = table.scores
     assert list(scores) == [table.estimator.classes_[1]]
     f = next(iter(scores.values()))
     found = top_features(form(table.X), f, table.feature_names)
@@ -91,3 +93,33 @@ def test_page_without_matplotlib(table, monkeypatch):
     assert "<svg" not in page
     assert "semisvm[plots]" in page
     assert "Rows most worth a look" in page
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_map_of_two_classes_is_the_score_and_what_varies_beside_it(form):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5)) * [5.0, 3.0, 1.0, 1.0, 1.0]
+    f = X[:, 0] + 0.1 * rng.standard_normal(200)
+    places = score_map(form(X), f[:, None])
+    np.testing.assert_array_equal(places[:, 0], f)
+    assert abs(np.corrcoef(places.T)[0, 1]) < 1e-9
+    assert abs(np.corrcoef(places[:, 1], X[:, 1])[0, 1]) > 0.95
+
+
+def test_map_of_three_classes_keeps_the_distances_of_their_scores():
+    Z = np.random.default_rng(0).standard_normal((50, 2))
+    scores = Z @ np.linalg.qr(np.random.default_rng(1).standard_normal((3, 2)))[0].T
+    places = score_map(None, scores)
+    np.testing.assert_allclose(pdist(places), pdist(Z))
+
+
+def test_map_of_equal_rows_is_finite():
+    assert np.isfinite(score_map(np.ones((10, 3)), np.zeros((10, 1)))).all()
+
+
+def test_of_many_rows_a_part_is_shown(table, monkeypatch):
+    monkeypatch.setattr(content, "MAX_SAMPLE", 30)
+    part = replace(table)
+    assert part.is_given[part.sample].sum() == 20
+    assert len(part.sample) == 50
+    assert "pictures show 50 of them" in render(part)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+
+MAX_SAMPLE = 5000  # rows with a label, and rows without one, that pictures show
 
 
 class Card(NamedTuple):
@@ -81,15 +84,31 @@ class LabeledTable:
     cards: list[Card] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    @property
+    @cached_property
     def is_given(self) -> np.ndarray:
         """Which rows had a label."""
         return np.array([value is not None for value in self.y])
 
-    @property
+    @cached_property
     def classes(self) -> list[Any]:
         """The classes, the most frequent first."""
         return [c for c, _ in Counter(self.labels.tolist()).most_common()]
+
+    @cached_property
+    def sample(self) -> np.ndarray:
+        """The rows that pictures show: all, or of many those with a label and some others, at random."""
+        rng = np.random.default_rng(0)
+        parts = [np.flatnonzero(self.is_given), np.flatnonzero(~self.is_given)]
+        return np.sort(np.concatenate([
+            rng.choice(part, MAX_SAMPLE, replace=False) if len(part) > MAX_SAMPLE else part for part in parts
+        ]))  # fmt: skip
+
+    @cached_property
+    def scores(self) -> dict[Any, np.ndarray]:
+        """The scores of the sample by class; of two classes that of the second."""
+        scores = self.estimator.decision_function(self.X[self.sample])
+        classes = self.estimator.classes_.tolist()
+        return {classes[1]: scores} if scores.ndim == 1 else dict(zip(classes, scores.T))
 
     def counts(self, given: bool) -> dict[Any, int]:
         """Rows by class, of those with a label or of those that were filled."""

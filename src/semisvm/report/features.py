@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-MAX_ROWS = 5000
 MIN_ROWS = 3  # in which a feature has to differ from its most frequent value
 N_TOP = 12
 
@@ -33,8 +32,7 @@ def top_features(X: Any, scores: np.ndarray, names: list[str], n: int = N_TOP) -
     n : int
         How many to return.
     """
-    rows = np.unique(np.linspace(0, X.shape[0] - 1, MAX_ROWS).astype(int))
-    X, scores = X[rows], scores[rows] - scores[rows].mean()
+    scores = scores - scores.mean()
     if sparse.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         variance = np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2
@@ -42,16 +40,9 @@ def top_features(X: Any, scores: np.ndarray, names: list[str], n: int = N_TOP) -
     else:
         mean, variance = X.mean(axis=0), X.var(axis=0)
         is_frequent = (np.median(X, axis=0) != X).sum(axis=0) >= MIN_ROWS
-    covariance = np.asarray(X.T @ scores).ravel() / len(rows)
+    covariance = np.asarray(X.T @ scores).ravel() / len(scores)
     size = np.sqrt(np.maximum(variance, 0.0)) * scores.std()
     correlation = np.divide(covariance, size, out=np.zeros(len(size)), where=size > 1e-9)
     usable = np.array([bool(name) for name in names]) & is_frequent
     order = np.argsort(-np.abs(np.where(usable, correlation, 0.0)), kind="stable")[:n]
     return [FeatureCorrelation(names[j], float(correlation[j])) for j in order if usable[j] and correlation[j]]
-
-
-def class_scores(estimator: Any, X: Any) -> dict[Any, np.ndarray]:
-    """The scores by class; of two classes that of the second."""
-    scores = estimator.decision_function(X)
-    classes = estimator.classes_.tolist()
-    return {classes[1]: scores} if scores.ndim == 1 else dict(zip(classes, scores.T))

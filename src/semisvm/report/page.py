@@ -8,7 +8,7 @@ import numpy as np
 
 from ..plots.axes import require_matplotlib
 from .content import Card, LabeledTable
-from .features import class_scores, top_features
+from .features import top_features
 from .pictures import draw_pictures
 
 MAX_CLASSES = 40
@@ -72,8 +72,8 @@ def _pictures(table: LabeledTable) -> tuple[dict[str, tuple[str, str]], str]:
     notes = {
         "Margin of labeled and unlabeled rows": "A gap without unlabeled rows around the boundary is what the "
         "semi-supervised methods look for; rows in it are the doubtful ones.",
-        "Map of the rows": "Rows that are close have similar features. Two dimensions show a part only: classes that "
-        "overlap here may be apart in others.",
+        "Map of the rows": "Where the model sees the rows: by its scores, and with two classes by a principal "
+        "component of the features beside them. Given labels among those of another class are worth a look.",
         "Confidence": "What would be right if only the most confident rows were kept, by the model's own estimate.",
     }
     shown = {name: f'<p class="small">{note}</p>' for name, note in notes.items()}
@@ -82,7 +82,8 @@ def _pictures(table: LabeledTable) -> tuple[dict[str, tuple[str, str]], str]:
 
 def _summary(table: LabeledTable) -> str:
     n, given = len(table.y), int(table.is_given.sum())
-    return f"{n:,} rows, {given:,} with a label, {n - given:,} filled by {escape(type(table.estimator).__name__)}"
+    part = f"; pictures show {len(table.sample):,} of them" if len(table.sample) < n else ""
+    return f"{n:,} rows, {given:,} with a label, {n - given:,} filled by {escape(type(table.estimator).__name__)}{part}"
 
 
 def _table(head: list[str], rows: list[list[str]], numbers: set[int]) -> str:
@@ -113,7 +114,7 @@ def _classes(table: LabeledTable) -> str:
     given, filled = table.counts(True), table.counts(False)
     rows = []
     for c in table.classes[:MAX_CLASSES]:
-        sure = table.confidence[np.array([label == c for label in table.labels]) & ~table.is_given]
+        sure = table.confidence[(table.labels == c) & ~table.is_given]
         median = f"{np.median(sure):.2f}" if len(sure) else "-"
         low = f"{int((sure < 0.7).sum()):,}"
         rows.append([escape(str(c)), f"{given[c]:,}", f"{filled[c]:,}", median, low])
@@ -123,9 +124,10 @@ def _classes(table: LabeledTable) -> str:
 
 def _features(table: LabeledTable) -> str:
     blocks = []
-    for c, scores in list(class_scores(table.estimator, table.X).items())[:MAX_TOP_CLASSES]:
+    X = table.X[table.sample]
+    for c, scores in list(table.scores.items())[:MAX_TOP_CLASSES]:
         rows = []
-        for one in top_features(table.X, scores, table.feature_names):
+        for one in top_features(X, scores, table.feature_names):
             kind = "bar" if one.correlation > 0 else "bar against"
             width = f"width:{100 * abs(one.correlation):.0f}%"
             bar = f'<span class="track"><span class="{kind}" style="{width}"></span></span>'

@@ -16,7 +16,6 @@ from .content import LabeledTable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAX_POINTS = 2000  # on the map
 MAX_BARS = 15
 MAX_COLORS = 6  # classes on the map that have a color of their own
 GRAY = "#999999"
@@ -57,35 +56,36 @@ def class_balance(table: LabeledTable) -> Figure:
 def margin_histogram(table: LabeledTable) -> Figure:
     """Scores of labeled and unlabeled rows."""
     figure = new_figure(7, 3.4)
-    MarginHistogramDisplay.from_estimator(table.estimator, table.X, table.y, ax=figure.subplots())
+    X, y = table.X[table.sample], table.y[table.sample]
+    MarginHistogramDisplay.from_estimator(table.estimator, X, y, ax=figure.subplots())
     return figure
 
 
 def confidence_curve(table: LabeledTable) -> Figure:
     """The estimated accuracy of the filled labels, if those of least confidence are left out."""
     figure = new_figure(7, 3.2)
-    confidence = table.confidence[~table.is_given]
+    confidence = table.confidence[table.sample][~table.is_given[table.sample]]
     ConfidenceCurveDisplay({}, {"filled rows": risk_coverage(confidence, confidence)}).plot(figure.subplots())
     return figure
 
 
 def class_map(table: LabeledTable) -> Figure:
-    """The rows on the two leading principal components of their features, colored by class."""
-    rows = _some_rows(table)
-    components = _principal_components(table.X[rows])
-    labels, given = table.labels[rows], table.is_given[rows]
+    """The rows where the model sees them, colored by class."""
+    places = score_map(table.X[table.sample], np.column_stack(list(table.scores.values())))
+    labels, given = table.labels[table.sample], table.is_given[table.sample]
     figure = new_figure(7, 4.6)
     ax = figure.subplots()
     for number, c in enumerate(table.classes):
         color = COLORS[number] if number < MAX_COLORS else GRAY
-        mine = np.array([label == c for label in labels])
+        mine = labels == c
         name = _short(str(c)) if number < MAX_COLORS else "others" if number == MAX_COLORS else None
-        (x, y), (u, v) = components[mine & ~given].T, components[mine & given].T
+        (x, y), (u, v) = places[mine & ~given].T, places[mine & given].T
         ax.scatter(x, y, s=9, color=color, alpha=0.45, linewidths=0, label=name)
         ax.scatter(u, v, s=42, color=color, edgecolors="black", linewidths=0.8, zorder=3)
     ax.scatter([], [], s=42, color="white", edgecolors="black", linewidths=0.8, label="given label")
-    ax.set_xlabel("first principal component")
-    ax.set_ylabel("second principal component")
+    is_binary = len(table.scores) == 1
+    ax.set_xlabel(f"score of {_short(str(next(iter(table.scores))))}" if is_binary else "first component of the scores")
+    ax.set_ylabel("principal component of the features" if is_binary else "second component of the scores")
     ax.set_xticks([])
     ax.set_yticks([])
     remove_frame(ax)
@@ -96,17 +96,25 @@ def class_map(table: LabeledTable) -> Figure:
     return figure
 
 
-def _some_rows(table: LabeledTable) -> np.ndarray:
-    """The rows with a label, and some of the others."""
-    others = np.flatnonzero(~table.is_given)
-    if len(others) > MAX_POINTS:
-        others = np.sort(np.random.default_rng(0).choice(others, MAX_POINTS, replace=False))
-    return np.sort(np.r_[np.flatnonzero(table.is_given), others])
+def score_map(X: Any, scores: np.ndarray) -> np.ndarray:
+    """Two coordinates of each row, shape (n, 2).
+
+    Of several classes the two principal components of the scores, shape (n, k). Of two classes the score, and of the
+    two leading principal components of the features the one that has more beside it.
+    """
+    if scores.shape[1] > 1:
+        return PCA(2).fit_transform(scores)
+    f = scores[:, 0] - scores[:, 0].mean()
+    components = _principal_components(X)
+    rest = components - f[:, None] * (f @ components) / max(f @ f, 1e-300)
+    return np.column_stack([scores[:, 0], rest[:, np.argmax(rest.var(axis=0))]])
 
 
 def _principal_components(X: Any) -> np.ndarray:
-    """Two principal components."""
-    if min(X.shape) < 3:
+    """Two principal components; the first features where there are few, or where all rows are equal."""
+    largest, smallest = (np.asarray(part.todense() if hasattr(part, "todense") else part)
+                         for part in (X.max(axis=0), X.min(axis=0)))  # fmt: skip
+    if min(X.shape) < 3 or (largest == smallest).all():
         X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
         return np.column_stack([X, np.zeros((len(X), 2))])[:, :2]
     return PCA(2, svd_solver="arpack", random_state=0).fit_transform(X)

@@ -1,16 +1,17 @@
 """Settings of the documentation; ``make docs`` builds it."""
 
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
+
+from semisvm import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "semisvm"
 author = "the semisvm developers"
 project_copyright = "2026, the semisvm developers"
-release = version = installed_version("semisvm")
+release = version = __version__
 
 extensions = [
     "sphinx.ext.autodoc",

@@ -62,6 +62,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
+toc_object_entries_show_parents = "hide"  # the names of methods have to fit beside the page
 html_title = f"semisvm {release}"
 html_static_path = ["static"]
 html_css_files = ["semisvm.css"]

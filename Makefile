@@ -10,7 +10,7 @@ VERSIONS ?= lowest newest
 # pip compiles no module, the first import does; where that is forbidden, every process would compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test slow doctest types lint format package versions mutation coverage docs changes clean
+.PHONY: demo test slow doctest types lint format package versions mutation coverage docs picture changes clean
 
 demo: $(READY)
 	$(BIN)/semisvm demo
@@ -74,6 +74,10 @@ docs: $(DOCS_READY)
 	MPLBACKEND=Agg $(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs/getting_started.md docs/howto
+
+# The picture of the README.
+picture: $(READY)
+	$(BIN)/python docs/two_moons.py
 
 # At a release: the fragments in changes/ become a section of CHANGES.md, named by the version of the package, and are removed.
 changes: $(DEV_READY)

@@ -81,7 +81,14 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-html_sidebars = {"index": [], "getting_started": [], "choose": [], "command_line": [], "contributing": []}
+html_sidebars = {
+    "index": [],
+    "getting_started": [],
+    "choose": [],
+    "command_line": [],
+    "changes": [],
+    "contributing": [],
+}
 
 
 def setup(app: Any) -> None:

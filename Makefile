@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
+DEV_READY := $(VENV)/.ready-dev
 VERSIONS ?= lowest newest
 
 # pip compiles no module, the first import does; where that is forbidden, every process would compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test slow doctest types lint format package versions mutation coverage docs clean
+.PHONY: demo test slow doctest types lint format package versions mutation coverage docs picture changes clean
 
 demo: $(READY)
 	$(BIN)/semisvm demo
@@ -74,6 +75,14 @@ docs: $(DOCS_READY)
 	$(BIN)/python docs/check_links.py docs/_build/html
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs/getting_started.md docs/howto
 
+# The picture of the README.
+picture: $(READY)
+	$(BIN)/python docs/two_moons.py
+
+# At a release: the fragments in changes/ become a section of CHANGES.md, named by the version of the package, and are removed.
+changes: $(DEV_READY)
+	$(BIN)/towncrier build --yes --version "$$($(BIN)/python -c 'import semisvm; print(semisvm.__version__)')"
+
 clean:
 	rm -rf docs/_build docs/api docs/charts docs/gallery
 	rm -rf $(VENV) .versions .coverage .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .mutation.jsonl
@@ -87,3 +96,7 @@ $(READY): pyproject.toml
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[docs]"
 	touch $(DOCS_READY)
+
+$(DEV_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev]"
+	touch $(DEV_READY)

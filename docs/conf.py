@@ -1,16 +1,17 @@
 """Settings of the documentation; ``make docs`` builds it."""
 
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
+
+from semisvm import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "semisvm"
 author = "the semisvm developers"
 project_copyright = "2026, the semisvm developers"
-release = version = installed_version("semisvm")
+release = version = __version__
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -61,6 +62,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
+toc_object_entries_show_parents = "hide"  # the names of methods have to fit beside the page
 html_title = f"semisvm {release}"
 html_static_path = ["static"]
 html_css_files = ["semisvm.css"]
@@ -79,7 +81,14 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-html_sidebars = {"index": [], "getting_started": [], "choose": [], "command_line": [], "contributing": []}
+html_sidebars = {
+    "index": [],
+    "getting_started": [],
+    "choose": [],
+    "command_line": [],
+    "changes": [],
+    "contributing": [],
+}
 
 
 def setup(app: Any) -> None:

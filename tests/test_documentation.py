@@ -1,10 +1,11 @@
-"""Every estimator has a page of theory and a case in the table of choices."""
+"""Every estimator has a page of theory and a case in the table of choices; the citation has the version."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from semisvm import __version__
 from semisvm.ensemble import ENSEMBLES
 from semisvm.estimators import ESTIMATORS
 from semisvm.self_training import WRAPPERS
@@ -34,3 +35,9 @@ def test_measured_errors_are_still_where_the_choices_look_for_them():
     )
     assert len(rows) >= 10
     assert set(rows) <= set(CLASSES)
+
+
+@pytest.mark.skipif(".dev" in __version__, reason="a release is cited")
+def test_the_citation_has_the_version_of_the_package():
+    citation = (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [__version__]

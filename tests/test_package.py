@@ -82,4 +82,4 @@ def test_it_works_in_an_empty_environment(kind, distributions, tmp_path):
         assert refused == ('the command line needs typer, which is not installed; run: pip install "semisvm[cli]"\n')
     install(programs, f"{distributions[kind]}[cli]")
     assert "label" in run(programs / "semisvm", "--help", folder=tmp_path)[0]
-    assert "CCCPTSVM" in run(programs / "semisvm", "demo", folder=tmp_path)[0]
+    assert "SemiSVM" in run(programs / "semisvm", "demo", folder=tmp_path)[0]

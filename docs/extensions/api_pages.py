@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ PACKAGES = {
     "semisvm.datasets": "Data sets",
     "semisvm.plots": "Plots",
 }
+NEXT_LABELS = [f"semisvm.ensemble.{name}" for name in ("suggest_labels", "expected_gain", "Suggestion", "ExpectedGain")]
 RESULTS = ["semisvm.solution.Certificate", "semisvm.ensemble.report.Report"]
 FORMULAS = [  # modules whose docstrings hold formulas that other docstrings refer to
     "semisvm.losses",
@@ -28,6 +30,8 @@ FORMULAS = [  # modules whose docstrings hold formulas that other docstrings ref
     "semisvm.model_selection.shares",
     "semisvm.ensemble.weighting",
     "semisvm.ensemble.hedging",
+    "semisvm.ensemble.coverage",
+    "semisvm.ensemble.power_law",
     "semisvm.solvers.least_squares.quadratic_form",
     "semisvm.solvers.least_squares.safe_projection",
 ]
@@ -63,6 +67,7 @@ def reference() -> str:
         lines += section(title, [f"semisvm.{name}" for name in names])
     for package, title in PACKAGES.items():
         lines += section(title, [f"{package}.{name}" for name in import_module(package).__all__])
+    lines += section("Which samples to label next", NEXT_LABELS)
     lines += section("What a fit returns", RESULTS)
     lines += section("Solvers", sorted({f"semisvm.solvers.{cls.__name__}" for cls in SOLVERS.values()}))
     lines += ["Formulas", "--------", "", ".. toctree::", "   :maxdepth: 1", "", "   formulas", ""]
@@ -115,7 +120,13 @@ def write(app: Any, config: Any) -> None:
     config.autosummary_context = {"own_members": own_members}
 
 
+def escape_initials(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep a letter and a dot at the start of a line, as of an author, from becoming the number of a list."""
+    lines[:] = [re.sub(r"^(\s*(?:\.\. \[\S+\] )?)([A-Za-z]\.(?: |$))", r"\1\\\2", line) for line in lines]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the extension."""
     app.connect("config-inited", write)
+    app.connect("autodoc-process-docstring", escape_initials)
     return {"parallel_read_safe": True}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .self_training import HelpTraining, SelfTraining
     from .spaces import KernelCache
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "CCCPTSVM",

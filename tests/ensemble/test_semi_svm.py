@@ -70,6 +70,7 @@ def test_weights_average_and_hedge_by_hand(fitted_with_ensemble):
     np.testing.assert_array_equal(fitted.transduction_[rest] == 2, score[rest] > 0)
     np.testing.assert_allclose(fitted.decision_function(X), score, atol=1e-8)
     np.testing.assert_allclose(fitted.training_scores_, score, atol=1e-8)
+    np.testing.assert_allclose(fitted.label_distributions_, fitted.predict_proba(X), atol=1e-8)
     agreement = sum(v * np.mean((one.labels == (score > 0))[rest]) for v, one in zip(w, ensemble.fitted))
     other = fitted.supervised_.decision_function(X)
     differ = rest & ((score > 0) != (other > 0))

@@ -20,6 +20,7 @@ from .training import (
     TrainingTable,
     collected_warnings,
     fit_table,
+    in_blocks,
     probability_of,
     read_target,
 )
@@ -100,10 +101,15 @@ def _predict(result: LabelResult, display: ProgressDisplay) -> None:
     """The labels of the unlabeled rows, their probabilities, and how many the supervised model fills differently."""
     training, estimator, empty = result.training, result.estimator, result.training.empty
     found = estimator.transduction_[empty]
-    display.begin("comparing with the supervised model")
     if hasattr(estimator, "supervised_"):
-        result.n_different = int((estimator.supervised_.predict(training.X[empty]) != found).sum())
-    result.confidence = probability_of(estimator, training.X[empty], found, display)
+        predict = estimator.supervised_.predict
+        other = in_blocks(predict, training.X, empty, "comparing with the supervised model", display)
+        result.n_different = int((other != found).sum())
+    if hasattr(estimator, "label_distributions_"):
+        probabilities = estimator.label_distributions_[empty]
+    else:
+        probabilities = in_blocks(estimator.predict_proba, training.X, empty, "computing probabilities", display)
+    result.confidence = probability_of(estimator, probabilities, found)
     original = {v: v for v in training.labels.given}  # the Python objects of the table, not those of NumPy
     result.labels = [original[c] for c in found.tolist()]
     result.filled = Counter(result.labels)

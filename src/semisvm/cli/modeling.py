@@ -18,7 +18,7 @@ from ..tables.target import read_labels, unused_name
 from .evaluation import Evaluation, evaluate
 from .methods import find_method, short_name
 from .progress import ProgressDisplay
-from .training import MethodOptions, TableOptions, TrainingTable, fit_table, probability_of, read_target
+from .training import MethodOptions, TableOptions, TrainingTable, fit_table, in_blocks, probability_of, read_target
 from .writing import atomic_file, check_output, default_output, output_path
 
 MODEL_SUFFIX = ".skops"
@@ -118,10 +118,12 @@ def predict(request: PredictRequest, display: ProgressDisplay) -> PredictResult:
     display.begin("reading")
     table = read_table(request.source, request.encoding, model.target)
     file_name = display_name(request.source)
-    display.begin("predicting")
+    display.begin("preparing features")
     X, notes = model.read_features(table, file_name)
-    predicted = model.estimator.predict(X)
-    confidence, labels = probability_of(model.estimator, X, predicted, display), predicted.tolist()
+    rows = np.arange(table.n_rows)
+    predicted = in_blocks(model.estimator.predict, X, rows, "predicting", display)
+    probabilities = in_blocks(model.estimator.predict_proba, X, rows, "computing probabilities", display)
+    confidence, labels = probability_of(model.estimator, probabilities, predicted), predicted.tolist()
     column, note = unused_name(model.target, table.names)
     result = PredictResult(output, request.source, model, labels, confidence, column, notes=table.notes + notes + note)
     if model.target in table.names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -197,14 +197,21 @@ def fit_table(training: TrainingTable, options: MethodOptions, display: Progress
             raise InputError(str(error)) from error
 
 
-def probability_of(estimator: Any, X: Any, labels: np.ndarray, display: ProgressDisplay) -> np.ndarray:
-    """The probability that an estimator gives to a label of each row, in blocks of rows."""
+def in_blocks(
+    function: Callable[[Any], np.ndarray], X: Any, rows: np.ndarray, stage: str, display: ProgressDisplay
+) -> np.ndarray:
+    """The values of a function at some rows, a block at a time, so that no copy of all is made."""
+    blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)]
+    display.begin(stage, len(blocks))
+    found = []
+    for block in blocks:
+        found.append(function(X[block]))
+        display.advance()
+    return np.concatenate(found)
+
+
+def probability_of(estimator: Any, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The probability of the label of each row."""
     codes = {c: i for i, c in enumerate(estimator.classes_.tolist())}
     columns = np.array([codes[c] for c in labels.tolist()])
-    blocks = [slice(first, first + BLOCK) for first in range(0, len(labels), BLOCK)]
-    display.begin("computing probabilities", len(blocks))
-    found = []
-    for rows in blocks:
-        found.append(np.take_along_axis(estimator.predict_proba(X[rows]), columns[rows, None], axis=1)[:, 0])
-        display.advance()
-    return np.clip(np.concatenate(found), 0.0, 1.0)
+    return np.clip(np.take_along_axis(probabilities, columns[:, None], axis=1)[:, 0], 0.0, 1.0)

@@ -58,6 +58,8 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         A label for every sample: the given one, or that of the model.
     training_scores_ : array of shape (n_samples,) or (n_samples, n_classes)
         ``decision_function`` at the samples of ``fit``.
+    label_distributions_ : array of shape (n_samples, n_classes)
+        ``predict_proba`` at the samples of ``fit``.
     report_ : Report
         What was tried, what the unlabeled samples brought and how sure that is; ``print(model.report_)``.
     average_weight_ : float
@@ -154,12 +156,13 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         return self
 
     def _fill_labels(self, data: TrainingSet, ensemble: Ensemble) -> None:
-        """``training_scores_``, ``transduction_`` and ``share_``."""
+        """``training_scores_``, ``label_distributions_``, ``transduction_`` and ``share_``."""
         codes = data.labels.codes.copy()
         rest = np.flatnonzero(codes < 0)
         every = self._all_scores(data, ensemble)
         asked = ensemble.asked
         self.training_scores_ = every[:, 0] if every.shape[1] == 1 else every
+        self.label_distributions_ = self._probabilities(data.X, every)
         if len(rest):
             scores = every[rest]
             codes[rest] = winners(scores)
@@ -244,12 +247,16 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False, precomputed=False)
+        return self._probabilities(X)
+
+    def _probabilities(self, X: Any, scores: np.ndarray | None = None) -> np.ndarray:
+        """Probabilities of the classes for checked samples, whose scores may be known."""
         if self.average_weight_ == 0.0 and len(self.classes_) == 2:
             return self.supervised_.predict_proba(X)
-        scores = self._slope_ * self._scores(X)
-        if scores.shape[1] > 1:
-            return softmax(scores, axis=1)
-        positive = expit(scores[:, 0])
+        scaled = self._slope_ * (self._scores(X) if scores is None else scores)
+        if scaled.shape[1] > 1:
+            return softmax(scaled, axis=1)
+        positive = expit(scaled[:, 0])
         return np.column_stack([1.0 - positive, positive])
 
     def __sklearn_tags__(self) -> Any:

@@ -29,7 +29,7 @@ from program import (
 )
 
 from semisvm.cli.methods import methods
-from semisvm.datasets import hide_labels
+from semisvm.datasets import hide_labels, make_messages
 
 
 def test_csv_of_numbers_categories_dates_and_text(tmp_path):
@@ -360,6 +360,25 @@ def test_verbose_prints_stages_and_iterations(run, tmp_path):
                       "checking on held-out rows", "writing"]  # fmt: skip
     assert "fitting: step 0  objective" in done.err
     assert "step 0" not in done.out
+
+
+def test_misspelled_text_is_read_by_parts_of_words(run, tmp_path):
+    rng = np.random.default_rng(0)
+    texts, topics = make_messages(200, random_state=0)
+    spoiled = ["".join(c for c in text if c == " " or rng.random() > 0.12) for text in texts]
+    shown = hide_labels(np.unique(topics, return_inverse=True)[1], 40, random_state=0) != -1
+    visible = np.where(shown, topics, "")
+    write_csv(tmp_path / "rows.csv", [{"message": text, "topic": topic} for text, topic in zip(spoiled, visible)])
+    command = ("label", "rows.csv", "--target", "topic", "--method", "ls", "--force")
+    right = {}
+    for option in ("--text", "--characters"):
+        out = assert_success(run(*command, option, "message"))
+        assert "  text        message\n" in out
+        filled = [row["topic"] for row in read_csv(tmp_path / "rows.labeled.csv")]
+        right[option] = np.mean(np.array(filled)[~shown] == topics[~shown])
+    assert right["--characters"] > right["--text"]
+    message = "'topic' is the target, which is never a feature; remove it from --characters"
+    assert_refused(run(*command, "--characters", "topic"), message)
 
 
 # ------------------------------------------------------------------ the other commands

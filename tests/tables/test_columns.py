@@ -91,10 +91,10 @@ def test_names_of_identifiers():
 
 
 def test_text_declared_by_the_user():
-    assert kind(["red", "green"] * 5, as_text=True) == "text"
-    assert kind(["!!", "??"] * 5, as_text=True) == "ignored: no words"
+    assert kind(["red", "green"] * 5, declared="text") == "text"
+    assert kind(["!!", "??"] * 5, declared="text") == "ignored: no words"
     raw = RawColumn("number", np.array([1.0, np.nan]))
-    assert detect_column("n", raw, as_text=True).values(raw) == ["1", ""]
+    assert detect_column("n", raw, declared="text").values(raw) == ["1", ""]
 
 
 def values(*cells):

@@ -12,6 +12,7 @@ from ..tables.files import STANDARD_STREAM
 from .bench_app import bench
 from .options import (
     BalanceOption,
+    CharactersOption,
     Debug,
     EncodingOption,
     ExactOption,
@@ -60,6 +61,7 @@ def _table_options(
     table: Path,
     target: str | None,
     text: list[str] | None,
+    characters: list[str] | None,
     ignore: list[str] | None,
     unlabeled: list[str] | None,
     exact_labels: bool,
@@ -68,7 +70,14 @@ def _table_options(
     from .training import TableOptions
 
     return TableOptions(
-        *(table, target, tuple(text or ()), tuple(ignore or ()), tuple(unlabeled or ()), exact_labels, encoding)
+        table,
+        target,
+        text=tuple(text or ()),
+        characters=tuple(characters or ()),
+        ignore=tuple(ignore or ()),
+        unlabeled=tuple(unlabeled or ()),
+        exact_labels=exact_labels,
+        encoding=encoding,
     )
 
 
@@ -82,6 +91,7 @@ def label(
     table: TableArgument,
     target: TargetOption = None,
     text: TextOption = None,
+    characters: CharactersOption = None,
     ignore: IgnoreOption = None,
     method: MethodOption = "semi",
     output: Annotated[
@@ -110,7 +120,7 @@ def label(
         from . import json_output, labeling, reporting
         from .training import MethodOptions
 
-        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
+        options = _table_options(table, target, text, characters, ignore, unlabeled, exact_labels, encoding)
         request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw, report)
         result = labeling.label(request, display)
     if as_json:
@@ -124,6 +134,7 @@ def fit(
     table: TableArgument,
     target: TargetOption = None,
     text: TextOption = None,
+    characters: CharactersOption = None,
     ignore: IgnoreOption = None,
     method: MethodOption = "semi",
     output: Annotated[
@@ -144,7 +155,7 @@ def fit(
         from . import json_output, modeling, reporting
         from .training import MethodOptions
 
-        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
+        options = _table_options(table, target, text, characters, ignore, unlabeled, exact_labels, encoding)
         request = modeling.FitRequest(options, MethodOptions(method, balance, seed), output, force)
         result = modeling.fit(request, display)
     if as_json:
@@ -184,6 +195,7 @@ def compare(
     table: TableArgument,
     target: TargetOption = None,
     text: TextOption = None,
+    characters: CharactersOption = None,
     ignore: IgnoreOption = None,
     method: Annotated[
         list[str] | None, typer.Option(help="An estimator; may be repeated. By default the fast ones of every family.")
@@ -201,7 +213,7 @@ def compare(
     with ProgressDisplay(verbose, None if as_json else sys.stdout) as display:
         from . import comparing, json_output, reporting
 
-        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
+        options = _table_options(table, target, text, characters, ignore, unlabeled, exact_labels, encoding)
         result = comparing.compare(comparing.CompareRequest(options, tuple(method or ()), balance, seed), display)
     if as_json:
         print_json(json_output.compare_content(result))
@@ -215,6 +227,7 @@ def next_rows(
     target: TargetOption = None,
     n: Annotated[int, typer.Option("--n", min=1, help="The number of rows.")] = 20,
     text: TextOption = None,
+    characters: CharactersOption = None,
     ignore: IgnoreOption = None,
     method: MethodOption = "semi",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A CSV file for the rows.")] = None,
@@ -233,7 +246,7 @@ def next_rows(
         from . import json_output, reporting, suggesting
         from .training import MethodOptions
 
-        options = _table_options(table, target, text, ignore, unlabeled, exact_labels, encoding)
+        options = _table_options(table, target, text, characters, ignore, unlabeled, exact_labels, encoding)
         request = suggesting.NextRequest(options, MethodOptions(method, balance, seed), n, output, force)
         result = suggesting.suggest(request, display)
     if as_json:

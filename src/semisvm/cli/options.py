@@ -30,6 +30,10 @@ TargetOption = Annotated[
     typer.Option(help="The column whose empty cells are to be filled; LIBSVM, NPZ and folders have one by default."),
 ]
 TextOption = Annotated[list[str] | None, typer.Option(help="A column to read as text; may be repeated.")]
+CharactersOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A column of misspelled text, to read by words and parts of words; may be repeated."),
+]
 IgnoreOption = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")]
 MethodOption = Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")]
 BalanceOption = Annotated[

@@ -19,6 +19,7 @@ KINDS = {
     "string": "strings",
     "text": "text",
     "characters": "text",
+    "text with characters": "text",
     "ignored": "ignored",
 }
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..ensemble import ExpectedGain, expected_gain, suggest_labels
 from ..tables import InputError
 from ..tables.cells import escape_formula
+from ..tables.columns import TEXT_KINDS
 from .progress import ProgressDisplay
 from .training import MethodOptions, TableOptions, TrainingTable, collected_warnings, fit_table, read_target
 from .writing import atomic_file, check_output
@@ -86,7 +87,7 @@ def suggest(request: NextRequest, display: ProgressDisplay) -> NextResult:
 def shown_cells(training: TrainingTable, positions: np.ndarray) -> list[str]:
     """The first cells of some rows that the model uses, text before the others."""
     used = {column.name: column for column in training.columns if column.kind != "ignored"}
-    order = sorted(used, key=lambda name: used[name].kind not in ("text", "characters"))[:MAX_CELLS]
+    order = sorted(used, key=lambda name: used[name].kind not in TEXT_KINDS)[:MAX_CELLS]
     shown = []
     for name in order:
         raw = training.table.column(training.table.names.index(name)).values

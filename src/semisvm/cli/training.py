@@ -36,6 +36,7 @@ class TableOptions:
     source: Path
     target: str | None
     text: tuple[str, ...] = ()
+    characters: tuple[str, ...] = ()  # columns of misspelled text
     ignore: tuple[str, ...] = ()
     unlabeled: tuple[str, ...] = ()
     exact_labels: bool = False
@@ -105,12 +106,12 @@ def _make_features(training: TrainingTable) -> None:
     check_classes(training.target, training.labels.given, training.table.n_rows)
     table, options = training.table, training.options
     file_name = display_name(options.source)
-    text = {find_column(table, name, "--text", file_name) for name in options.text}
-    ignored = {find_column(table, name, "--ignore", file_name) for name in options.ignore}
-    if training.position in text | ignored:
-        raise InputError(
-            f"{training.target!r} is the target, which is never a feature; remove it from --text and --ignore."
-        )
+    named = {"--text": options.text, "--characters": options.characters, "--ignore": options.ignore}
+    found = {flag: {find_column(table, name, flag, file_name) for name in names} for flag, names in named.items()}
+    text, characters, ignored = found.values()
+    for flag, positions in found.items():
+        if training.position in positions:
+            raise InputError(f"{training.target!r} is the target, which is never a feature; remove it from {flag}.")
     if table.matrix is not None:
         training.features = MatrixFeatures()
         training.X = training.features.fit_transform(table.matrix)
@@ -120,8 +121,9 @@ def _make_features(training: TrainingTable) -> None:
     for i, name in enumerate(table.names):
         if i == training.position:
             continue
-        raw = None if i in ignored else table.column(i) if i in text else table.column(i).as_numbers()
-        column = _detect(training.target, name, raw, i in text)
+        declared = "text with characters" if i in characters else "text" if i in text else None
+        raw = None if i in ignored else table.column(i) if declared else table.column(i).as_numbers()
+        column = _detect(training.target, name, raw, declared)
         training.columns.append(column)
         if raw is not None and column.kind != "ignored":
             values.append(column.values(raw))
@@ -148,12 +150,12 @@ def count_repeated(values: list[Any]) -> int:
     return len(keys) - len(np.unique(keys))
 
 
-def _detect(target: str, name: str, raw: Any, as_text: bool) -> Column:
+def _detect(target: str, name: str, raw: Any, declared: str | None) -> Column:
     if raw is None:
         return Column(name, "ignored", reason="excluded by --ignore")
     if re.fullmatch(rf"{re.escape(target)}_confidence(_\d+)?", name):
         return Column(name, "ignored", reason="written by semisvm")
-    return detect_column(name, raw, as_text)
+    return detect_column(name, raw, declared)
 
 
 def new_estimator(options: MethodOptions, classes: list[Any], display: ProgressDisplay) -> Any:

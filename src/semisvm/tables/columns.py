@@ -30,6 +30,7 @@ from .dates import DateFormat, detect_dates, parse_dates
 from .missing import is_missing
 from .numbers import NumberFormat, detect_numbers, parse_numbers, parse_short_numbers
 
+TEXT_KINDS = ("text", "characters", "text with characters")
 MIN_WORDS = 2.0
 MIN_DISTINCT_TEXT = 0.3  # share of distinct cells above which several words are text
 MIN_DISTINCT_IDENTIFIER = 0.9
@@ -61,7 +62,8 @@ class RawColumn(NamedTuple):
 class Column:
     """A column and how its cells are read, also those of another table.
 
-    ``kind`` is one of the table above, or "characters" for text of a script without spaces.
+    ``kind`` is one of the table above, "characters" for text of a script without spaces, or "text with characters" for
+    misspelled text, which the user names.
     """
 
     name: str
@@ -75,7 +77,7 @@ class Column:
         if self.kind in ("number", "date", "boolean"):
             return self._floats(raw)[0]
         cells = raw.values if raw.kind in ("text", "document") else ["" if v != v else f"{v:g}" for v in raw.values]
-        if self.kind in ("text", "characters"):
+        if self.kind in TEXT_KINDS:
             return cells
         normal = {cell: spelling_key(cell) for cell in set(cells)}
         return [normal[cell] for cell in cells]
@@ -97,12 +99,12 @@ class Column:
         return np.where(np.isfinite(values), values, np.nan), others
 
 
-def detect_column(name: str, raw: RawColumn, as_text: bool = False) -> Column:
-    """Find the kind of a column; ``as_text`` if the user declared it as text."""
+def detect_column(name: str, raw: RawColumn, declared: str | None = None) -> Column:
+    """Find the kind of a column; ``declared`` is "text" or "text with characters" if the user says so."""
     if raw.kind == "other":
         return Column(name, "ignored", reason=f"type {raw.values}")
-    if as_text or raw.kind == "document":
-        return _text_column(name, Counter(Column(name, "text").values(raw)))
+    if declared or raw.kind == "document":
+        return _text_column(name, Counter(Column(name, "text").values(raw)), declared or "text")
     if raw.kind != "text":
         return _check_floats(Column(name, raw.kind), raw)
     raw = raw.as_numbers()
@@ -170,11 +172,11 @@ def _detect_words(name: str, counts: Counter) -> Column:
     return Column(name, "category" if len(distinct) <= MAX_CATEGORIES else "string")
 
 
-def _text_column(name: str, counts: Counter) -> Column:
+def _text_column(name: str, counts: Counter, kind: str = "text") -> Column:
     filled = Counter({cell: count for cell, count in counts.items() if re.search(r"\w", cell)})
     if not filled:
         return Column(name, "ignored", reason="no words")
-    return Column(name, "characters" if _share_unspaced(filled, 0) > 0.5 else "text")
+    return Column(name, "characters" if _share_unspaced(filled, 0) > 0.5 else kind)
 
 
 def _share_unspaced(filled: Counter, min_length: int) -> float:

@@ -2,9 +2,10 @@
 
 Numbers and dates are imputed by the median and standardized; categories become one feature for each value; strings of
 many values the leading components of their character n-grams, by which misspellings are close; text the TF-IDF of its
-words. These are three blocks: numbers, categories, text. If there are several, each is multiplied by a number: without
-text, so that its variances sum to one; with text, so that the centered kernel matrices of the blocks have equal
-Frobenius norms, since equal variances would let a few numbers outweigh thousands of rare words.
+words, and of parts of words as well where the user says that it is misspelled. These are three blocks: numbers,
+categories, text. If there are several, each is multiplied by a number: without text, so that its variances sum to one;
+with text, so that the centered kernel matrices of the blocks have equal Frobenius norms, since equal variances would
+let a few numbers outweigh thousands of rare words.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from .columns import Column
+from .columns import TEXT_KINDS, Column
 from .strings import StringEncoder
 
 BLOCKS = {
     "numbers": ("number", "date"),
     "categories": ("category", "boolean", "string"),
-    "text": ("text", "characters"),
+    "text": TEXT_KINDS,
 }
 MAX_KERNEL_ROWS = 3000  # on which the Frobenius norm is computed
 MAX_DENSITY = 0.3  # of a table that stays sparse
@@ -205,7 +206,11 @@ def _block_transformer(block: str, kinds: list[str]) -> Any:
     return ColumnTransformer(steps)
 
 
-def _vectorizer(kind: str) -> TfidfVectorizer:
+def _vectorizer(kind: str) -> Any:
     if kind == "characters":
         return TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True)
-    return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True)
+    words = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True)
+    if kind == "text":
+        return words
+    parts = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+    return FeatureUnion([("words", words), ("characters", parts)], verbose_feature_names_out=False)

@@ -59,4 +59,4 @@ def test_nothing_is_wider_than_the_window(folder, width):
 def test_it_is_printed_on_a_few_pages(folder):
     browse(f"--print-to-pdf={folder}/report.pdf", f"file://{folder}/report.html")
     pages = len(re.findall(rb"/Type\s*/Page\b", (folder / "report.pdf").read_bytes()))
-    assert 2 <= pages <= 6
+    assert 2 <= pages <= 8

@@ -32,7 +32,8 @@ svg { max-width: 100%; height: auto; display: block; margin: .4rem 0; }
 .bar.against { background: #d55e00; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 0 2rem; }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } h2 { break-after: avoid; }
-  svg, table, .conclusion { break-inside: avoid; } .scroll { overflow: visible; } }
+  svg, table, section, .conclusion, .columns > div { break-inside: avoid; } .scroll { overflow: visible; }
+  .columns { display: flex; flex-wrap: wrap; } .columns > div { flex: 1 0 40%; } }
 """
 NO_PICTURES = "There are no pictures, which need the package matplotlib: pip install 'semisvm[plots]'."
 
@@ -47,7 +48,7 @@ def render(table: LabeledTable) -> str:
         f'<p class="conclusion">{escape(table.conclusion)}</p>' if table.conclusion else "",
         _errors(table),
         missing,
-        *(f"<h2>{escape(name)}</h2>{note}<div>{svg}</div>" for name, (svg, note) in pictures.items()),
+        *(f"<section><h2>{escape(name)}</h2>{note}{svg}</section>" for name, (svg, note) in pictures.items()),
         _classes(table),
         _features(table),
         _rows(table),

@@ -2,7 +2,10 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from program import (
@@ -15,6 +18,7 @@ from program import (
     example_rows,
     file_names,
     read_csv,
+    run_new_process,
     write_csv,
 )
 
@@ -128,3 +132,22 @@ def test_label_as_json(run, tmp_path, rows):
     assert content["filled"] == {c: filled.count(c) for c in content["filled"]}
     assert {one["name"] for one in content["held_out"]} == {"CCCPTSVM", "supervised"}
     assert [one["kind"] for one in content["columns"]] == ["ignored", "number", "number", "category", "date", "text"]
+
+
+CHECK = """
+from semisvm import SemiSVM
+from semisvm.cli.compiled import compiled_functions
+from semisvm.datasets import hide_labels, make_two_gaussians
+X, y = make_two_gaussians(100, 5, random_state=0)
+SemiSVM(random_state=0).fit(X, hide_labels(y, 30, random_state=0)).predict(X)
+print(sum(sum(function.stats.cache_misses.values()) for function in compiled_functions()))
+"""
+
+
+@pytest.mark.slow
+def test_after_warm_up_nothing_is_compiled(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    content = json.loads(assert_success(run_new_process("info", "--warm-up", "--json", env=environment)))
+    assert content["warm_up"]["compiled"] > 10
+    done = subprocess.run([sys.executable, "-c", CHECK], env=environment, capture_output=True, text=True, check=True)
+    assert int(done.stdout) == 0

@@ -269,11 +269,21 @@ def demo(as_json: JsonOption = False, verbose: Verbose = False, debug: Debug = F
 
 
 @app.command()
-def info(as_json: JsonOption = False, debug: Debug = False) -> None:
+def info(
+    warm_up: Annotated[
+        bool, typer.Option("--warm-up", help="Compile what all methods use now, as when a container is built.")
+    ] = False,
+    as_json: JsonOption = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
     """Print versions, methods, caches and the memory limit."""
-    from .info import info_content, info_lines
+    with ProgressDisplay(verbose) as display:
+        from . import warm_up as compilation
+        from .info import info_content, info_lines
 
-    content = info_content()
+        warmed = {"warm_up": compilation.warm_up(display)} if warm_up else {}
+        content = info_content() | warmed
     if as_json:
         print_json(content)
     else:

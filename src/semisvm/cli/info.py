@@ -8,11 +8,11 @@ import sys
 from importlib.metadata import version
 from typing import Any
 
-from numba.core.dispatcher import Dispatcher
-
 from .. import __version__
 from ..spaces import format_bytes, memory_limit
+from .compiled import compiled_functions
 from .methods import methods
+from .terminal import format_seconds
 
 NO_CACHE = "none (SEMISVM_NUMBA_CACHE=0, or no folder is writable)"
 
@@ -39,12 +39,14 @@ def info_lines(content: dict[str, Any]) -> list[str]:
     folders = ", ".join(content["compiled_functions"])
     lines += ["", f"Cache of compiled functions: {folders or NO_CACHE}"]
     limit = "none" if content["memory_limit"] is None else format_bytes(content["memory_limit"])
-    return [*lines, f"Memory limit of kernel matrices: {limit} (set SEMISVM_MEMORY, in bytes, to change it)"]
+    lines += [f"Memory limit of kernel matrices: {limit} (set SEMISVM_MEMORY, in bytes, to change it)"]
+    if "warm_up" in content:
+        found = content["warm_up"]
+        lines += [f"Compiled {found['compiled']} functions in {format_seconds(found['seconds'])}; "
+                  f"{found['already_there']} were there."]  # fmt: skip
+    return lines
 
 
 def _numba_caches() -> list[str]:
     """The folders where numba keeps compiled functions."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("semisvm.")]
-    compiled = [value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)]
-    folders = {function.stats.cache_path for function in compiled if function.stats.cache_path is not None}
-    return sorted(folders)
+    return sorted({function.stats.cache_path for function in compiled_functions() if function.stats.cache_path})

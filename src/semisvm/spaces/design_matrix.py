@@ -140,13 +140,18 @@ class DesignMatrix:
     ----------
     X : array or CSR of shape (n, d)
         The samples, float64 or float32.
+
+    Attributes
+    ----------
+    size : int
+        Number of the entries that a product reads.
     """
 
     def __init__(self, X: Any):
         self.X = X
         self.sparse = sparse.issparse(X)
         self.n, self.d = X.shape
-        self._size = X.nnz if self.sparse else X.size
+        self.size = X.nnz if self.sparse else X.size
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """X V."""
@@ -253,11 +258,11 @@ class DesignMatrix:
 
     def _parts(self, width: int) -> list[slice]:
         """As many blocks of rows as threads, with about equal numbers of entries."""
-        if self._size * width <= SMALL:
+        if self.size * width <= SMALL:
             return [slice(0, self.n)]
         count = n_available_threads()
         if self.sparse:
-            edges = np.searchsorted(self.X.indptr, np.linspace(0, self._size, count + 1)[1:-1])
+            edges = np.searchsorted(self.X.indptr, np.linspace(0, self.size, count + 1)[1:-1])
         else:
             edges = np.linspace(0, self.n, count + 1)[1:-1].astype(int)
         cuts = [0, *(int(edge) for edge in edges), self.n]

@@ -74,3 +74,15 @@ def test_sparse_samples_far_from_the_origin_that_are_centered_leave_a_positive_d
     M = run_coroutine(operator, build_woodbury(operator, np.full(40, 100.0), problem.is_labeled))
     for v in np.random.default_rng(1).standard_normal((5, operator.size)):
         assert v @ M.solve(v) > 0.0
+
+
+@pytest.mark.parametrize("space", ["features", "csr"])
+def test_many_labeled_samples_leave_a_diagonal_where_their_factorization_would_cost_more_than_it_saves(space):
+    problem = primal_problem(0, 20, n_labeled=300, space=space)
+    operator, h = PrimalOperator(problem), np.ones(320)
+    M = run_coroutine(operator, HessianPreconditioner(operator).at(h))
+    r = np.random.default_rng(2).standard_normal(operator.size)
+    diagonal = np.append(1.0 + (dense_samples(problem) ** 2).sum(axis=0), operator.unit**2 * 320)
+    np.testing.assert_allclose(M.solve(r), r / diagonal)
+    without_limit = run_coroutine(operator, build_woodbury(operator, h, problem.is_labeled))
+    assert np.abs(without_limit.solve(r) - r / diagonal).max() > 1e-4

@@ -22,6 +22,7 @@ from .operator import PrimalOperator
 
 MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them, or the memory limit, M is diagonal
 CHANGED = 0.05  # share of the labeled samples
+MAX_PRODUCTS = 20.0  # that the building of M may cost, many times in a search
 
 
 class Woodbury:
@@ -70,12 +71,19 @@ class Woodbury:
         return float(np.sqrt(scaled @ scaled + image @ image))
 
 
-def build_woodbury(operator: PrimalOperator, curvature: np.ndarray, labeled: np.ndarray) -> Coroutine[Woodbury]:
-    """The preconditioner with the labeled samples of some curvature in B, if they are few enough."""
-    samples = np.flatnonzero(labeled & (curvature > NEGLIGIBLE * curvature.max()))
-    max_numbers = min(MAX_NUMBERS, largest_block(8) ** 2)
-    width = len(samples) if operator.design.sparse else max(len(samples), operator.size)
-    if len(samples) > MAX_SAMPLES or len(samples) * width > max_numbers:
+def build_woodbury(
+    operator: PrimalOperator, curvature: np.ndarray, labeled: np.ndarray, max_products: float = np.inf
+) -> Coroutine[Woodbury]:
+    """The preconditioner with the labeled samples of some curvature in B, if they are few enough.
+
+    That is, if B fits and to build M costs no more than ``max_products`` products with the Hessian.
+    """
+    samples, design = np.flatnonzero(labeled & (curvature > NEGLIGIBLE * curvature.max())), operator.design
+    n_rows, max_numbers = len(samples), min(MAX_NUMBERS, largest_block(8) ** 2)
+    n_multiplications = n_rows**2 * (2.0 / 3.0 * n_rows + (0.5 if design.sparse else 2.0) * design.size / design.n)
+    width = n_rows if design.sparse else max(n_rows, operator.size)
+    fits = n_rows <= MAX_SAMPLES and n_rows * width <= max_numbers
+    if not fits or n_multiplications > 2.0 * design.size * max_products:
         samples = samples[:0]
     rest = curvature.copy()
     rest[samples] = 0.0
@@ -111,6 +119,6 @@ class HessianPreconditioner:
             or not 0.5 * self._rest <= rest <= 2.0 * self._rest
             or np.count_nonzero(curved != self._curved) > CHANGED * len(curved)
         ):
-            self._current = yield from build_woodbury(self._operator, curvature, self._is_labeled)
+            self._current = yield from build_woodbury(self._operator, curvature, self._is_labeled, MAX_PRODUCTS)
             self._curved, self._rest = curved, rest
         return self._current

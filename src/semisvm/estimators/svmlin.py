@@ -47,7 +47,7 @@ class MultiSwitchTSVM(CountBalanceParameters, SVMlinTSVM):
     .. math:: \tfrac12\|w\|^2 + C \sum_{i \in L} (1 - y_i f(x_i))_+^2 + C^* \sum_{j \in U} (1 - y_j f(x_j))_+^2
 
     with a share of positive labels that is fixed by ``balance``. The samples that the supervised model scores highest
-    start as positive; C* increases from 1e-3 of its value, and at each level positive samples are swapped with negative
+    start as positive; C* increases from 0.03 of its value, and at each level positive samples are swapped with negative
     ones of higher score, many at a time, until none is left. Works in the primal, on X, sparse or dense, or on features
     of a kernel; several classes are solved in one pass over the data. SVMlin's lambda and lambda' are 1/(2 C l) and
     2 u C* lambda; its intercept is ``fit_intercept="regularized"``.

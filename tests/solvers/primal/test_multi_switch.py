@@ -87,7 +87,7 @@ def test_objective_of_a_level_never_increases_and_the_number_of_positive_samples
         np.testing.assert_array_equal(
             solves[0].labels[problem.searched], first
         )  # by the scores of the supervised model
-        assert [solve.level for solve in solves[:2]] == [0.0, 1e-3]
+        assert [solve.level for solve in solves[:2]] == [0.0, 0.03]
         assert {(solve.tol, solve.reduction) for solve in solves if 0.0 < solve.level < 1.0} == {(1e-3, 0.5)}  # loose
         if balance == Count(0.4):
             assert {n_positive(problem, solve.labels) for solve in solves} == {10}

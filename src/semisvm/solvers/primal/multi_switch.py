@@ -1,7 +1,7 @@
 """Multiple switching, SVMlin's transductive SVM: many pairs of labels are swapped between two solves.
 
 The unlabeled samples with the highest scores of the supervised model get the label +1, as many as the balance asks for.
-Their cost increases from 1e-3 of the full cost to the full cost by a factor 2. At each level the problem is solved with
+Their cost increases from 0.03 of the full cost to the full cost by a factor 2. At each level the problem is solved with
 fixed labels, then positive samples are swapped with negative ones of higher score, the worst pairs first, until no pair
 is left. With f fixed a swap decreases the losses, with labels fixed a solve decreases the objective: at one level it
 never increases, and the number of positive samples stays.
@@ -24,7 +24,7 @@ from ..base import Accepts, StoppingRule
 from .batch import BatchSolver, Coroutine
 from .newton_search import NewtonSearch
 
-FIRST_LEVEL, LEVEL_FACTOR = 1e-3, 2.0
+FIRST_LEVEL, LEVEL_FACTOR = 0.03, 2.0
 REDUCTION = 0.5  # of the root of the predicted decrease, by a solve on the way
 TIGHT = 1e-2  # times tol: accuracy at which the last switches are looked for
 

@@ -142,8 +142,9 @@ def minimize(
     preconditioner = preconditioner or HessianPreconditioner(operator)
     slopes, curvature = derivatives(f, *costs)
     gradient, is_exact = (yield from _gradient(operator, start, slopes)), start.gradient is None
-    least, value = 0.0, np.inf
+    least, value, decrease = 0.0, np.inf, np.inf
     for n_steps in range(MAX_NEWTON_STEPS + 1):
+        last = value, decrease
         M = yield from preconditioner.at(curvature)
         solved = M.solve(gradient)
         decrease = 0.5 * float(gradient @ solved)
@@ -155,9 +156,11 @@ def minimize(
             gradient, is_exact = (yield from _gradient(operator, Iterate(theta, f), slopes)), True
             solved = M.solve(gradient)
             decrease = 0.5 * float(gradient @ solved)
-        if decrease <= goal or n_steps == MAX_NEWTON_STEPS or stop.time_is_over:
+        at_rounding = value >= last[0] and decrease > 0.5 * last[1]  # neither value nor gradient get better
+        if decrease <= goal or at_rounding or n_steps == MAX_NEWTON_STEPS or stop.time_is_over:
             break
-        relative_tol = np.sqrt(max(CG_REDUCTION, 0.5 * goal / decrease))
+        # many steps say that M is a poor measure, and inexact ones may zigzag
+        relative_tol = np.sqrt(max(CG_REDUCTION * 0.1 ** (n_steps // 5), 0.5 * goal / decrease))
         step, _, residual, z = yield from conjugate_gradient(
             operator, curvature, gradient, M, relative_tol, stop, solved=solved
         )

@@ -116,10 +116,13 @@ class NewtonSearch:
         return True
 
     def solve(self, costs: HingeCosts, tol: float, reduction: float = 0.0) -> Coroutine[None]:
-        """Minimize at the given costs from the last point, as ``minimize`` does; to end above its goal is the end."""
+        """Minimize at the given costs from the last point, as ``minimize`` does.
+
+        A solve that ends above its goal, and above the tolerance of the search, ends the search.
+        """
         self._costs = costs
         yield from self._minimize(tol, reduction)
-        if not self.iterate.is_solution and not self.stop.time_is_over:
+        if not self.iterate.is_solution and self.iterate.violation > self.tol and not self.stop.time_is_over:
             self.stop.end("stalled")
 
     def _minimize(self, tol: float, reduction: float = 0.0) -> Coroutine[None]:

@@ -21,6 +21,7 @@ from .dense_woodbury import NEGLIGIBLE, ROUNDING, intercept_diagonal, preconditi
 from .operator import PrimalOperator
 
 MAX_SAMPLES, MAX_NUMBERS = 2000, 20_000_000  # of B; beyond them, or the memory limit, M is diagonal
+FEW_NUMBERS = 100_000  # for which the memory limit is not looked up
 CHANGED = 0.05  # share of the labeled samples
 MAX_PRODUCTS = 20.0  # that the building of M may cost, many times in a search
 
@@ -79,10 +80,11 @@ def build_woodbury(
     That is, if B fits and to build M costs no more than ``max_products`` products with the Hessian.
     """
     samples, design = np.flatnonzero(labeled & (curvature > NEGLIGIBLE * curvature.max())), operator.design
-    n_rows, max_numbers = len(samples), min(MAX_NUMBERS, largest_block(8) ** 2)
+    n_rows = len(samples)
     n_multiplications = n_rows**2 * (2.0 / 3.0 * n_rows + (0.5 if design.sparse else 2.0) * design.size / design.n)
     width = n_rows if design.sparse else max(n_rows, operator.size)
-    fits = n_rows <= MAX_SAMPLES and n_rows * width <= max_numbers
+    fits = n_rows <= MAX_SAMPLES and n_rows * width <= MAX_NUMBERS
+    fits = fits and (n_rows * width <= FEW_NUMBERS or n_rows * width <= largest_block(8) ** 2)
     if not fits or n_multiplications > 2.0 * design.size * max_products:
         samples = samples[:0]
     rest = curvature.copy()

@@ -62,8 +62,13 @@ def check_products(design, X, V, P, H, shift):
     """Every product against numpy."""
     assert_equal(design.product(V), X @ V)
     assert_equal(design.adjoint(P), X.T @ P)
-    out, totals = design.hessian_product(V, shift, H)
+    wanted = np.asarray(P > 0.3)
+    assert_equal(design.partial_product(V, wanted)[wanted], (X @ V)[wanted])
+    out, totals, scores = design.hessian_product(V, shift, H)
     middle = H * (X @ V + shift)
+    assert_equal(np.where(H != 0.0, scores, 0.0), np.where(H != 0.0, X @ V + shift, 0.0))
+    known = ~np.isnan(scores)
+    assert_equal(scores[known], (X @ V + shift)[known])
     assert_equal(out, X.T @ middle)
     assert_equal(np.asarray(totals), np.asarray(middle.sum(axis=0)))
     single = design.X.dtype == np.float32  # squares are computed in the precision of X

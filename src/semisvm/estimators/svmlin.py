@@ -16,12 +16,18 @@ from .parameters import (
     InterceptParameters,
     balance_parameter,
     limit_parameter,
+    tol_parameter,
 )
 from .problems import Formulation
 
 
 class SVMlinTSVM(CostByLabels, InterceptParameters, PrimalTSVM):
     """Squared hinges on all samples, and a solver that searches labels by finite Newton."""
+
+    tol: float = tol_parameter(
+        "Root of the decrease of the objective that a Newton step predicts at which a solve ends, relative to the "
+        "objective; solves before the last ones may end earlier."
+    )
 
     _supervised_solver: ClassVar[type[Solver]] = FiniteNewton
 
@@ -41,7 +47,7 @@ class MultiSwitchTSVM(CountBalanceParameters, SVMlinTSVM):
     .. math:: \tfrac12\|w\|^2 + C \sum_{i \in L} (1 - y_i f(x_i))_+^2 + C^* \sum_{j \in U} (1 - y_j f(x_j))_+^2
 
     with a share of positive labels that is fixed by ``balance``. The samples that the supervised model scores highest
-    start as positive; C* increases from 1e-5 of its value, and at each level positive samples are swapped with negative
+    start as positive; C* increases from 0.03 of its value, and at each level positive samples are swapped with negative
     ones of higher score, many at a time, until none is left. Works in the primal, on X, sparse or dense, or on features
     of a kernel; several classes are solved in one pass over the data. SVMlin's lambda and lambda' are 1/(2 C l) and
     2 u C* lambda; its intercept is ``fit_intercept="regularized"``.
@@ -50,7 +56,7 @@ class MultiSwitchTSVM(CountBalanceParameters, SVMlinTSVM):
 
     {attributes}
     trace_ : list of dict
-        Per solve: objective, level (the share of C* that counts), labels changed, violation.
+        Per solve: objective, level (the share of C* that counts), labels changed, and as violation what ``tol`` bounds.
     certificate_ : Certificate
         Of kind "stationary": ``value`` is the larger of the norm of the gradient at the labels, relative to that of the
         losses at w = 0, and of what the best change of labels would gain at that f, relative to the objective; also
@@ -68,7 +74,7 @@ class MultiSwitchTSVM(CountBalanceParameters, SVMlinTSVM):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = MultiSwitchTSVM(kernel="linear").fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    54
+    53
     """
 
     max_switches: int = limit_parameter(10_000, "Largest number of pairs that are swapped between two solves.")
@@ -86,16 +92,16 @@ class AnnealingTSVM(SVMlinTSVM):
 
     through soft labels: an unlabeled sample is positive with probability p, whose mean is fixed by ``balance`` and
     whose entropy is weighted by a temperature. That is divided by 1.5 each time p no longer changes, until all labels
-    are certain; the best labels found are then fixed for a last solve. The solves of the path end at ten times ``tol``,
-    as ``trace_`` shows, and which labels it leads to depends on that. Works in the primal, on X, sparse or dense, or
-    on features of a kernel; several classes are solved in one pass over the data. SVMlin's lambda and lambda' are 1/(2
-    C l) and 2 u C* lambda; its intercept is ``fit_intercept="regularized"``.
+    are certain; the best labels found are then fixed for a last solve. Which labels the path leads to depends on
+    ``tol``. Works in the primal, on X, sparse or dense, or on features of a kernel; several classes are solved in one
+    pass over the data. SVMlin's lambda and lambda' are 1/(2 C l) and 2 u C* lambda; its intercept is
+    ``fit_intercept="regularized"``.
 
     {parameters}
 
     {attributes}
     trace_ : list of dict
-        Per solve: objective, level (the temperature), labels changed, violation.
+        Per solve: objective, level (the temperature), labels changed, and as violation what ``tol`` bounds.
     certificate_ : Certificate
         Of kind "stationary", and of the end alone: ``value`` is the larger of the norm of the gradient at the labels,
         relative to that of the losses at w = 0, and of what the best change of labels would gain at that f, relative to
@@ -114,7 +120,7 @@ class AnnealingTSVM(SVMlinTSVM):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = AnnealingTSVM(kernel="linear").fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    58
+    61
     """
 
     balance: BalanceType = balance_parameter(

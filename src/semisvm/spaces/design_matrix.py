@@ -20,6 +20,7 @@ from .._threads import n_available_threads, run_in_threads, tiles
 from .kernels import squared_norms
 
 SMALL = 2_000_000  # multiplications below which a second thread costs more than it saves
+FEW = 0.2  # of the samples of a dense X: a copy of so many costs less than a product with all
 CACHE_SIZE = 2**17  # numbers in a dense block that is read twice and should stay in the cache
 
 
@@ -67,10 +68,12 @@ def _add_four(x, at, p, out, c):
 
 
 @jit()
-def _product(data, indices, indptr, start, stop, V, out):
-    """Rows start to stop of X V."""
+def _product(data, indices, indptr, start, stop, V, wanted, out):
+    """Rows start to stop of X V where they are wanted."""
     fours = V.shape[1] - V.shape[1] % 4
     for i in range(start, stop):
+        if not wanted[i]:
+            continue
         x, at = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
         for c in range(0, fours, 4):
             out[i, c], out[i, c + 1], out[i, c + 2], out[i, c + 3] = _dot_four(x, at, V, c)
@@ -93,16 +96,20 @@ def _adjoint(data, indices, indptr, start, stop, P, out):
 
 
 @jit()
-def _hessian_product(data, indices, indptr, start, stop, V, shift, H, out, totals):
-    """X'(H o (X V + shift)) and the sums of H o (X V + shift) over the rows start to stop, added to the outputs."""
+def _hessian_product(data, indices, indptr, start, stop, V, shift, H, out, totals, scores):
+    """X'(H o (X V + shift)) and the sums of H o (X V + shift) over the rows start to stop, added to the outputs.
+
+    ``scores`` becomes X V + shift where H is not zero.
+    """
     fours = V.shape[1] - V.shape[1] % 4
     for i in range(start, stop):
         x, at, h = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]], H[i]
         for c in range(0, fours, 4):
             if h[c] != 0.0 or h[c + 1] != 0.0 or h[c + 2] != 0.0 or h[c + 3] != 0.0:
                 s0, s1, s2, s3 = _dot_four(x, at, V, c)
-                p0, p1 = (s0 + shift[c]) * h[c], (s1 + shift[c + 1]) * h[c + 1]
-                p2, p3 = (s2 + shift[c + 2]) * h[c + 2], (s3 + shift[c + 3]) * h[c + 3]
+                s0, s1, s2, s3 = s0 + shift[c], s1 + shift[c + 1], s2 + shift[c + 2], s3 + shift[c + 3]
+                scores[i, c], scores[i, c + 1], scores[i, c + 2], scores[i, c + 3] = s0, s1, s2, s3
+                p0, p1, p2, p3 = s0 * h[c], s1 * h[c + 1], s2 * h[c + 2], s3 * h[c + 3]
                 _add_four(x, at, (p0, p1, p2, p3), out, c)
                 totals[c] += p0
                 totals[c + 1] += p1
@@ -110,7 +117,8 @@ def _hessian_product(data, indices, indptr, start, stop, V, shift, H, out, total
                 totals[c + 3] += p3
         for c in range(fours, V.shape[1]):
             if h[c] != 0.0:
-                p = (_dot_one(x, at, V, c) + shift[c]) * h[c]
+                scores[i, c] = _dot_one(x, at, V, c) + shift[c]
+                p = scores[i, c] * h[c]
                 _add_one(x, at, p, out, c)
                 totals[c] += p
 
@@ -132,23 +140,37 @@ class DesignMatrix:
     ----------
     X : array or CSR of shape (n, d)
         The samples, float64 or float32.
+
+    Attributes
+    ----------
+    size : int
+        Number of the entries that a product reads.
     """
 
     def __init__(self, X: Any):
         self.X = X
         self.sparse = sparse.issparse(X)
         self.n, self.d = X.shape
-        self._size = X.nnz if self.sparse else X.size
+        self.size = X.nnz if self.sparse else X.size
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """X V."""
+        return self.partial_product(V, np.ones((self.n, 1), dtype=bool))
+
+    def partial_product(self, V: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """X V at the samples where the mask ``wanted``, which has a column for each of V, is true; 0 at most others."""
+        mask = wanted.reshape(self.n, -1).any(axis=1)
         if not self.sparse:
-            return np.asarray(self.X @ V, dtype=np.float64)
+            if mask.mean() > FEW:
+                return np.asarray(self.X @ V, dtype=np.float64)
+            some = np.zeros((self.n, *V.shape[1:]))
+            some[mask] = self.X[mask] @ V
+            return some
         columns = _columns(V)
-        out = np.empty((self.n, columns.shape[1]))
+        out = np.zeros((self.n, columns.shape[1]))
 
         def fill(part: slice) -> None:
-            _product(*self._csr, part.start, part.stop, columns, out)
+            _product(*self._csr, part.start, part.stop, columns, mask, out)
 
         run_in_threads(fill, self._parts(columns.shape[1]))
         return out.reshape(self.n, *V.shape[1:])
@@ -156,7 +178,10 @@ class DesignMatrix:
     def adjoint(self, P: np.ndarray) -> np.ndarray:
         """X'P."""
         if not self.sparse:
-            return np.asarray(self.X.T @ P, dtype=np.float64)
+            mask = P.reshape(self.n, -1).any(axis=1)
+            if mask.mean() > FEW:
+                return np.asarray(self.X.T @ P, dtype=np.float64)
+            return np.asarray(self.X[mask].T @ P[mask], dtype=np.float64)
         columns = _columns(P)
 
         def add(part: slice, out: np.ndarray) -> None:
@@ -164,22 +189,29 @@ class DesignMatrix:
 
         return self._sum(add, columns.shape[1], self.d).reshape(self.d, *P.shape[1:])
 
-    def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X'(H o (X V + shift)), and H o (X V + shift) summed over the samples; ``shift`` has a number per column."""
+    def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X'(H o (X V + shift)), the sums of H o (X V + shift), and X V + shift.
+
+        ``shift`` has a number per column. The last result is nan where H is zero and it was not computed.
+        """
         columns, curvature = _columns(V), _columns(H)
+        scores = np.full((self.n, columns.shape[1]), np.nan)
         shifts = np.full(columns.shape[1], shift, dtype=np.float64)  # never a read-only view, another type for numba
 
         def add(part: slice, out: np.ndarray) -> None:
             if self.sparse:
-                _hessian_product(*self._csr, part.start, part.stop, columns, shifts, curvature, out[:-1], out[-1])
+                fixed = (columns, shifts, curvature)
+                _hessian_product(*self._csr, part.start, part.stop, *fixed, out[:-1], out[-1], scores)
                 return
             for block in self._dense_blocks(part):
-                middle = (self.X[block] @ columns + shifts) * curvature[block]
+                scores[block] = self.X[block] @ columns + shifts
+                middle = scores[block] * curvature[block]
                 out[:-1] += self.X[block].T @ middle
                 out[-1] += middle.sum(axis=0)
 
         out = self._sum(add, columns.shape[1], self.d + 1)
-        return out[:-1].reshape(self.d, *V.shape[1:]), out[-1].reshape(V.shape[1:])
+        axes = V.shape[1:]
+        return out[:-1].reshape(self.d, *axes), out[-1].reshape(axes), scores.reshape(self.n, *axes)
 
     def weighted_squares(self, H: np.ndarray) -> np.ndarray:
         """Sums of H x^2 over the samples for every feature, for each column of H."""
@@ -226,11 +258,11 @@ class DesignMatrix:
 
     def _parts(self, width: int) -> list[slice]:
         """As many blocks of rows as threads, with about equal numbers of entries."""
-        if self._size * width <= SMALL:
+        if self.size * width <= SMALL:
             return [slice(0, self.n)]
         count = n_available_threads()
         if self.sparse:
-            edges = np.searchsorted(self.X.indptr, np.linspace(0, self._size, count + 1)[1:-1])
+            edges = np.searchsorted(self.X.indptr, np.linspace(0, self.size, count + 1)[1:-1])
         else:
             edges = np.linspace(0, self.n, count + 1)[1:-1].astype(int)
         cuts = [0, *(int(edge) for edge in edges), self.n]

@@ -12,11 +12,12 @@ from semisvm.solvers.primal.operator import Iterate, PrimalOperator
 
 
 class LoggedSolve(NamedTuple):
-    """A solve of a search: its costs and tolerance, where it ended, and the labels that were chosen there."""
+    """A solve of a search: its costs and its goal, where it ended, and the labels that were chosen there."""
 
     problem: Problem
     level: float
     tol: float
+    reduction: float
     costs: HingeCosts
     iterate: Iterate
     labels: np.ndarray
@@ -44,13 +45,13 @@ def record_search(monkeypatch):
         solves, requested = [], []
         original_solve, original_log = NewtonSearch.solve, NewtonSearch.log
 
-        def solve(self, costs, tol):
-            requested[:] = [costs, tol]
-            yield from original_solve(self, costs, tol)
+        def solve(self, costs, tol, reduction=0.0):
+            requested[:] = [costs, tol, reduction]
+            yield from original_solve(self, costs, tol, reduction)
 
         def log(self, level, converged=False):
-            costs, tol = requested
-            solves.append(LoggedSolve(self.problem, level, tol, costs, self.iterate, self.labels.copy()))
+            costs, tol, reduction = requested
+            solves.append(LoggedSolve(self.problem, level, tol, reduction, costs, self.iterate, self.labels.copy()))
             original_log(self, level, converged)
 
         with monkeypatch.context() as patch:

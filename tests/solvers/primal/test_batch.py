@@ -22,13 +22,15 @@ def all_requests(number, n_rounds):
     """All products in turn, each with what the last ones returned; ``number`` makes the coroutines different."""
     rng = np.random.default_rng(number)
     v, h, answers = rng.standard_normal(D), rng.uniform(0.5, 2.0, N), []
+    wanted = rng.random(N) < 0.5
     for round_number in range(n_rounds):
         f = yield Request("product", (v,))
         gradient = yield Request("adjoint", (f * h,))
         squares = yield Request("weighted_squares", (h + round_number,))
         for shift in (float(number), 1.0):  # twice with the same curvature
-            v, total = yield Request("hessian_product", (v / np.linalg.norm(v), shift, h))
-        answers.append(np.concatenate([f, gradient, squares, v, [total]]))
+            v, total, scores = yield Request("hessian_product", (v / np.linalg.norm(v), shift, h))
+        some = yield Request("partial_product", (v, wanted))
+        answers.append(np.concatenate([f, gradient, squares, v, [total], scores, some[wanted]]))
     return np.array(answers)
 
 

@@ -217,8 +217,10 @@ def test_trace_has_a_row_per_solve(solver):
     assert [row["step"] for row in rows] == list(range(len(rows)))
     assert solution.n_iter == len(rows)
     assert rows[-1]["objective"] == pytest.approx(solution.objective, rel=1e-9)
-    assert rows[-1]["violation"] == solution.certificate.value
-    assert all(row["violation"] <= 1e-2 for row in rows)
+    if solver not in BY_NEWTON:
+        assert rows[-1]["violation"] == solution.certificate.value
+        assert all(row["violation"] <= 1e-2 for row in rows)
+    assert rows[-1]["violation"] <= 1e-9
     if solver in SEARCHES:
         assert rows[0]["changed"] == 30  # all were without a label
         assert rows[-1]["changed"] == 0
@@ -275,7 +277,7 @@ def test_a_callback_or_ctrl_c_keeps_the_best_so_far(solver, at, status):
 
 
 @every_search
-@pytest.mark.parametrize("at", [0, 3, 20, None])
+@pytest.mark.parametrize("at", [0, 3, 6, None])
 @pytest.mark.parametrize("balance", [Free(), Count(0.4), Count(0.4, 0.1)], ids=str)
 def test_certificate_is_that_of_the_labels_at_full_cost_wherever_a_search_ends(solver, at, balance):
     """And not of the costs of a level or of soft labels, for which the point was solved."""
@@ -332,7 +334,7 @@ def test_ctrl_c_before_the_end_of_the_first_solve_leaves_a_usable_zero(solver, m
     check_usable(solver, problem, solution, "interrupted")
     assert not solution.coef.any()
     assert solution.n_iter == 1
-    assert solution.certificate.value == (np.finfo(float).max if solver is FiniteNewton else pytest.approx(1.0))
+    assert solution.certificate.value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("solver", [GradientPath, Continuation])

@@ -7,7 +7,7 @@ from factories import CountingProducts, primal_problem, run_coroutine
 from semisvm.balance import Mean
 from semisvm.solvers import StoppingRule
 from semisvm.solvers.primal import run_batched
-from semisvm.solvers.primal.conjugate_gradient import Jacobi, conjugate_gradient
+from semisvm.solvers.primal.conjugate_gradient import conjugate_gradient
 from semisvm.solvers.primal.operator import PrimalOperator
 
 
@@ -31,16 +31,17 @@ class QuadraticModel:
         self.h[:n_negative] *= -10.0
         self.g = rng.standard_normal(self.operator.size)
         units = np.eye(self.operator.size)
-        self.H = np.array([run_coroutine(self.operator, self.operator.hessian_product(u, self.h)) for u in units])
+        self.H = np.array([run_coroutine(self.operator, self.operator.hessian_product(u, self.h))[0] for u in units])
+        self.A = np.array([run_coroutine(self.operator, self.operator.product(u)) for u in units]).T
         self.newton = -np.linalg.solve(self.H, self.g)
-        self.jacobi = Jacobi(np.diag(self.H))
+        self.jacobi = Dense(np.diag(np.diag(self.H)))
 
     def run(self, preconditioner, relative_tol, radius=np.inf, stop=None):
         products = CountingProducts(self.operator.design)
         arguments = (self.operator, self.h, self.g, preconditioner, relative_tol, stop or StoppingRule(), radius)
-        (result,) = run_batched(products, [conjugate_gradient(*arguments)])
+        (self.result,) = run_batched(products, [conjugate_gradient(*arguments)])
         self.n_products = len(products.passes)
-        return result
+        return self.result.step, self.result.decrease
 
     def decrease(self, step):
         return -(self.g @ step + 0.5 * step @ self.H @ step)
@@ -59,13 +60,34 @@ def test_step_solves_the_newton_equation_in_as_many_products_as_unknowns(options
 @pytest.mark.parametrize("relative_tol", [0.5, 0.1, 1e-3])
 def test_iterations_end_at_the_given_residual(relative_tol):
     model = QuadraticModel()
-    residual = model.H @ model.run(model.jacobi, relative_tol)[0] + model.g
-    n_products = model.n_products
-    assert np.linalg.norm(residual) <= relative_tol * np.linalg.norm(model.g)
-    model.run(model.jacobi, 1e-9)
-    assert n_products < model.n_products
-    residual = model.H @ model.run(model.jacobi, relative_tol, radius=1e6)[0] + model.g
-    assert residual @ model.jacobi.solve(residual) <= relative_tol**2 * model.g @ model.jacobi.solve(model.g)
+    for radius in (np.inf, 1e6):
+        residual = model.H @ model.run(model.jacobi, relative_tol, radius)[0] + model.g
+        n_products = model.n_products
+        assert residual @ model.jacobi.solve(residual) <= relative_tol**2 * model.g @ model.jacobi.solve(model.g)
+        model.run(model.jacobi, 1e-9)
+        assert n_products < model.n_products
+
+
+@pytest.mark.parametrize("radius", [np.inf, 0.1])
+@pytest.mark.parametrize("space", ["features", "csr"])
+def test_residual_and_change_of_the_scores_are_those_of_the_step(radius, space):
+    model = QuadraticModel(space=space)
+    model.h[[3, 17, 25]] = 0.0
+    model.H = (model.A.T * model.h) @ model.A + np.diag(model.operator.norm_product(np.ones(len(model.g))))
+    step, _ = model.run(model.jacobi, 1e-2, radius)
+    np.testing.assert_allclose(model.result.residual, -model.g - model.H @ step, atol=1e-10)
+    known = ~np.isnan(model.result.change)
+    assert known[model.h != 0.0].all()
+    assert known.all() == (space == "features")  # a sparse pass skips samples without curvature
+    np.testing.assert_allclose(model.result.change[known], (model.A @ step)[known], atol=1e-12)
+
+
+def test_first_solve_may_be_given():
+    model = QuadraticModel()
+    expected = model.run(model.jacobi, 1e-3)[0]
+    arguments = (model.operator, model.h, model.g, model.jacobi, 1e-3, StoppingRule())
+    given = conjugate_gradient(*arguments, solved=model.jacobi.solve(model.g))
+    np.testing.assert_array_equal(run_coroutine(model.operator, given).step, expected)
 
 
 def test_one_product_is_enough_where_the_preconditioner_is_the_hessian():
@@ -103,14 +125,10 @@ def test_steps_in_a_trust_region_are_at_least_as_good_as_the_cauchy_point(n_nega
 def test_negative_curvature_without_a_trust_region_ends_the_iterations():
     model = QuadraticModel(n_negative=40)
     assert np.linalg.eigvalsh(model.H)[-1] < 0
-    step, decrease = model.run(Jacobi(np.ones(model.operator.size)), 1e-9)
+    step, decrease = model.run(Dense(np.eye(model.operator.size)), 1e-9)
     assert not step.any()
     assert decrease == 0.0
     assert model.n_products == 1
-
-
-def test_diagonal_preconditioner_leaves_unknowns_without_curvature_alone():
-    np.testing.assert_array_equal(Jacobi(np.array([2.0, 0.0, -1.0])).solve(np.array([4.0, 3.0, 5.0])), [2.0, 3.0, 5.0])
 
 
 def test_deadline_ends_the_iterations_with_a_step_of_descent():

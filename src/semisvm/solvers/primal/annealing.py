@@ -1,15 +1,13 @@
 """Deterministic annealing: soft labels that harden as a temperature decreases.
 
 An unlabeled sample is positive with probability p and pays p (1 - f)_+^2 + (1 - p)(1 + f)_+^2 - T times its entropy.
-With f fixed,
+With f fixed the best p is that of ``soft_labels``; with p fixed, f is a squared-hinge problem. Both are repeated until
+p does not change, then T is divided by 1.5, until all labels are certain; where the share asks for a number of positive
+samples that is not whole one of them stays between the two. The labels of the lowest objective on the way are then
+fixed, and changed as long as that gains.
 
-    p = 1/(1 + exp((g - nu)/T)),    g = (1 - f)_+^2 - (1 + f)_+^2,
-
-nu such that the mean of p is the share that the balance asks for; with p fixed, f is a squared-hinge problem. Both are
-repeated until p does not change, then T is divided by 1.5, until all labels are certain. The labels of the lowest
-objective on the way are then fixed, and changed as long as that gains.
-
-At each temperature the solves are loose, to ``LOOSE * tol``, and the path that is followed depends on it: another
+The alternation converges linearly, and is extrapolated (see ``extrapolation``). Its solves reduce the root of the
+predicted decrease to ``REDUCTION`` of what it was, or to ``tol``, and the path that is followed depends on it: another
 ``tol`` may end at another stationary point. What is certified is the end, not the path.
 """
 
@@ -19,70 +17,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, xlogy
 
 from ...balance import Count, Free, labels_by_sign
 from ...losses import SquaredHinge, SymmetricSquaredHinge
 from ...problem import Problem
 from ...solution import Solution
-from ..base import LOOSE, Accepts, StoppingRule
+from ..base import Accepts, StoppingRule
 from .batch import BatchSolver, Coroutine
+from .extrapolation import Extrapolation
 from .newton_search import NewtonSearch
+from .soft_labels import divergence, entropy
 
+REDUCTION = 0.3  # of the root of the predicted decrease, by a solve on the way
 FIRST_TEMPERATURE, COOLING, N_TEMPERATURES = 10.0, 1.5, 30
 UNCHANGED = 1e-6  # mean divergence from the last p at which p counts as unchanged
-CERTAIN = 1e-6  # mean entropy, in bits, at which all labels count as certain
-
-
-def soft_labels(g: np.ndarray, temperature: float, share: float | None, weights: np.ndarray) -> np.ndarray:
-    """The p that minimizes sum of weights (p g - temperature entropy(p)) with a weighted mean of ``share``.
-
-    Parameters
-    ----------
-    g : array of shape (u,)
-        Loss of a sample as a positive one, less its loss as a negative one.
-    temperature : float
-        Above 0.
-    share : float or None
-        The mean of p; None for no condition.
-    weights : array of shape (u,)
-        Weights of the samples.
-    """
-    if share is None:
-        return expit(-g / temperature)
-    if not 0.0 < share < 1.0:
-        return np.full(len(g), float(share))
-    weights = weights / weights.sum()
-    shift = temperature * np.log(share / (1.0 - share))
-    margin = 8.0 * np.spacing(np.abs(g).max())
-
-    def excess(nu: float, g: np.ndarray) -> float:
-        return float(weights @ expit((nu - g) / temperature)) - share
-
-    def find_nu(g: np.ndarray, low: float, high: float) -> float:
-        """The nu between two bounds at which the mean is the share."""
-        if excess(low, g) >= 0.0:
-            return low
-        if excess(high, g) <= 0.0:
-            return high
-        return brentq(excess, low, high, (g,), xtol=1e-20, rtol=4 * np.finfo(float).eps, maxiter=1000)
-
-    g = g - find_nu(g, g.min() + shift - margin, g.max() + shift + margin)
-    g = g - find_nu(g, -margin, margin)  # once more around zero, where nu has all its digits
-    return expit(-g / temperature)
-
-
-def divergence(p: np.ndarray, q: np.ndarray, weights: np.ndarray) -> float:
-    """The weighted mean of the Kullback-Leibler divergence of p from q."""
-    q = np.clip(q, 1e-300, 1.0 - 1e-16)
-    terms = xlogy(p, p) - xlogy(p, q) + xlogy(1.0 - p, 1.0 - p) - xlogy(1.0 - p, 1.0 - q)
-    return float(weights @ terms / weights.sum())
-
-
-def entropy(p: np.ndarray, weights: np.ndarray) -> float:
-    """The weighted mean entropy of p, in bits."""
-    return float(weights @ -(xlogy(p, p) + xlogy(1.0 - p, 1.0 - p)) / (np.log(2.0) * weights.sum()))
+CERTAIN = 1e-6  # mean entropy, in bits, at which all labels but one count as certain
 
 
 @dataclass(frozen=True)
@@ -92,7 +41,8 @@ class Annealing(BatchSolver):
     Parameters
     ----------
     tol : float
-        Norm of the gradient at which a solve ends, relative to that of the losses at w = 0.
+        Root of the decrease of the objective that a Newton step predicts at which a solve ends, relative to the
+        objective.
     max_iter : int
         Largest number of solves.
     max_time : float or None
@@ -125,22 +75,21 @@ class Annealing(BatchSolver):
     def _cool(self, search: NewtonSearch) -> Coroutine[None]:
         """Soft labels and solves in turn; leaves the labels of the lowest objective on the way."""
         problem, searched, weights = search.problem, search.searched, search.weights
-        share = problem.balance.r if isinstance(problem.balance, Count) else None
         temperature, lowest, best_labels = FIRST_TEMPERATURE, np.inf, search.labels
+        share = problem.balance.r if isinstance(problem.balance, Count) else None
         p = np.full(len(searched), 0.5 if share is None else share)
+        path = Extrapolation(search, share)
         while search.stop.running:
-            yield from search.solve(search.costs(1.0, p), LOOSE * self.tol)
-            f = search.iterate.f[searched]
-            search.relabel(labels_by_sign(f, weights, problem.balance))
+            yield from search.solve(search.costs(1.0, p), self.tol, REDUCTION)
+            old, p = p, path.next_labels(temperature)
+            search.relabel(labels_by_sign(search.iterate.f[searched], weights, problem.balance))
             value = search.operator.objective(search.iterate, search.labels)
             if value < lowest:
                 lowest, best_labels = value, search.labels
-            g = np.maximum(1.0 - f, 0.0) ** 2 - np.maximum(1.0 + f, 0.0) ** 2
-            old, p = p, soft_labels(g, temperature, share, weights)
             unchanged = divergence(p, old, weights) <= UNCHANGED
             next_temperature = temperature / COOLING
             is_last = next_temperature < FIRST_TEMPERATURE / COOLING**N_TEMPERATURES
-            done = unchanged and (is_last or entropy(p, weights) <= CERTAIN)
+            done = unchanged and (is_last or entropy(p, weights) <= weights.max() / weights.sum() + CERTAIN)
             if done:
                 search.labels = best_labels
             search.log(temperature)
@@ -148,3 +97,4 @@ class Annealing(BatchSolver):
                 return
             if unchanged:
                 temperature = next_temperature
+                path.restart()

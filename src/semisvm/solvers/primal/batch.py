@@ -50,11 +50,15 @@ class Products(Protocol):
     def weighted_squares(self, H: np.ndarray) -> np.ndarray:
         """Sums of H x^2 over the samples for every feature."""
 
-    def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X'(H o (X V + shift)), and H o (X V + shift) summed over the samples."""
+    def partial_product(self, V: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """X V at the samples where ``wanted`` is true."""
+
+    def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X'(H o (X V + shift)), the sums of H o (X V + shift), and X V + shift, or nan where H is zero."""
 
 
-ORDER = ("product", "adjoint", "weighted_squares", "hessian_product")  # the last is asked for most: it waits for all
+# the last is asked for most: it waits for all
+ORDER = ("product", "partial_product", "adjoint", "weighted_squares", "hessian_product")
 
 
 def run_batched(
@@ -136,7 +140,7 @@ class BatchSolver(Solver):
     Parameters
     ----------
     tol : float
-        Norm of the gradient at which a solve ends, relative to that of the losses at w = 0.
+        Accuracy at which a solve ends, as the subclass measures it.
     max_iter : int
         Largest number of iterations, as the subclass counts them.
     """

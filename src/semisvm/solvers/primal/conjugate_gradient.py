@@ -8,10 +8,11 @@ References
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..._jit import jit
 from ..base import StoppingRule
 from .batch import Coroutine
 from .operator import PrimalOperator
@@ -26,15 +27,42 @@ class Preconditioner(Protocol):
         """M^-1 r."""
 
 
-class Jacobi:
-    """M = the diagonal of the Hessian."""
+class Step(NamedTuple):
+    """What conjugate gradients return.
 
-    def __init__(self, diagonal: np.ndarray):
-        self._diagonal = np.where(diagonal > 0.0, diagonal, 1.0)
+    Attributes
+    ----------
+    step, decrease : array, float
+        The step s and the decrease of the model.
+    residual : array
+        -g - H s.
+    change : array of shape (n,)
+        A s, nan at samples without curvature for which it was not computed.
+    """
 
-    def solve(self, r: np.ndarray) -> np.ndarray:
-        """M^-1 r."""
-        return r / self._diagonal
+    step: np.ndarray
+    decrease: float
+    residual: np.ndarray
+    change: np.ndarray
+
+
+@jit()
+def _move(t, direction, image, scores, step, residual, change):
+    """Move by t along a direction with its image under H and under A."""
+    for j in range(len(step)):
+        step[j] += t * direction[j]
+        residual[j] -= t * image[j]
+    for i in range(len(change)):
+        change[i] += t * scores[i]
+
+
+@jit()
+def _conjugate(solved, ratio, direction):
+    """The next direction."""
+    out = np.empty_like(solved)
+    for j in range(len(out)):
+        out[j] = solved[j] + ratio * direction[j]
+    return out
 
 
 def conjugate_gradient(
@@ -45,44 +73,42 @@ def conjugate_gradient(
     relative_tol: float,
     stop: StoppingRule,
     radius: float = np.inf,
-) -> Coroutine[tuple[np.ndarray, float]]:
+    solved: np.ndarray | None = None,
+) -> Coroutine[Step]:
     """Minimize g's + 1/2 s'H s, H = N + A' diag(curvature) A, over steps s of at most ``radius``.
 
     The iterations end at a residual of ``relative_tol`` times the first, at the boundary of the trust region, at the
     deadline of ``stop``, or in a direction that is not of positive curvature, which is followed to the boundary if
-    there is one. Steps are measured in the norm ||s||_M of the preconditioner, residuals in ||r||_{M^-1}, without a
-    trust region in the Euclidean norm.
-
-    Returns
-    -------
-    step, decrease : array, float
-        The step and the decrease of the model.
+    there is one. Steps are measured in the norm ||s||_M of the preconditioner, residuals in ||r||_{M^-1}. ``solved`` is
+    M^-1 g where it is known.
     """
     step, residual, decrease = np.zeros_like(gradient), -gradient, 0.0
-    direction = preconditioner.solve(residual)
+    change = np.zeros(operator.design.n)
+    direction = -(preconditioner.solve(gradient) if solved is None else solved)
     square = float(residual @ direction)
-    euclidean = radius == np.inf
-    goal = relative_tol**2 * (float(gradient @ gradient) if euclidean else square)
+    goal = relative_tol**2 * square
     if square <= 0.0:  # by rounding, of a preconditioner that is almost singular
-        return step, decrease
-    step_norm2, cross, direction_norm2 = 0.0, 0.0, square
+        return Step(step, decrease, residual, change)
+    step_norm2, cross, direction_norm2, at_boundary = 0.0, 0.0, square, False
     for _ in range(max(20, min(2 * operator.size, MAX_STEPS))):
-        image = yield from operator.hessian_product(direction, curvature)
+        image, scores = yield from operator.hessian_product(direction, curvature)
         direction_curvature = float(direction @ image)
         t = square / direction_curvature if direction_curvature > 0 else np.inf
         if t == np.inf or step_norm2 + 2.0 * t * cross + t * t * direction_norm2 >= radius**2:
-            if t == np.inf and euclidean:
+            if radius == np.inf:
                 break
-            edge = (-cross + np.sqrt(max(cross**2 + direction_norm2 * (radius**2 - step_norm2), 0.0))) / direction_norm2
-            return step + edge * direction, decrease + edge * square - 0.5 * edge**2 * direction_curvature
-        step, residual = step + t * direction, residual - t * image
+            t = (-cross + np.sqrt(max(cross**2 + direction_norm2 * (radius**2 - step_norm2), 0.0))) / direction_norm2
+            at_boundary = True
+        _move(t, direction, image, scores, step, residual, change)
         decrease += t * square - 0.5 * t**2 * direction_curvature
+        if at_boundary:
+            break
         step_norm2 += 2.0 * t * cross + t * t * direction_norm2
         solved = preconditioner.solve(residual)
         new_square = float(residual @ solved)
-        if (float(residual @ residual) if euclidean else new_square) <= goal or stop.time_is_over:
+        if new_square <= goal or stop.time_is_over:
             break
         ratio = new_square / square
-        direction, square = solved + ratio * direction, new_square
+        direction, square = _conjugate(solved, ratio, direction), new_square
         cross, direction_norm2 = ratio * (cross + t * direction_norm2), new_square + ratio**2 * direction_norm2
-    return step, decrease
+    return Step(step, decrease, residual, change)

@@ -22,7 +22,8 @@ class FiniteNewton(BatchSolver):
     Parameters
     ----------
     tol : float
-        Norm of the gradient at which a solve ends, relative to that of the losses at w = 0.
+        Root of the decrease of the objective that a Newton step predicts at which a solve ends, relative to the
+        objective.
     max_iter : int
         Largest number of solves.
     max_time : float or None

@@ -11,10 +11,12 @@ from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import StoppingRule
 from ..dual import LabelMoves
-from .batch import POLISH, Coroutine
+from .batch import Coroutine
 from .newton import HingeCosts, derivatives, minimize
 from .operator import Iterate, PrimalOperator
+from .preconditioner import HessianPreconditioner
 
+POLISH = 1e-6  # times tol: the last solve goes on to there, since the last digits cost Newton little
 MIN_GAIN = 1e-12  # of the losses of the samples that change: a smaller gain is rounding error
 
 
@@ -65,6 +67,7 @@ class NewtonSearch:
         self.at_labels = at_labels and len(self.searched) > 0
         self.moves = LabelMoves(problem)
         self.operator = PrimalOperator(problem)
+        self.preconditioner = HessianPreconditioner(self.operator)
         self.labels = problem.signs.copy()
         self.iterate = self.operator.zero()
         self._costs = self.costs(0.0)
@@ -100,6 +103,8 @@ class NewtonSearch:
         wanted = labels_in_band(f, self.weights, self.problem.balance)
         sides = [np.flatnonzero((wanted == side) & (y != side)) for side in (1.0, -1.0)]
         changed = np.concatenate([_largest(-y[side] * f[side], side, max_switches) for side in sides])
+        if not len(changed) and self.moves.equal_weights:
+            return False
         gain = self.moves.gains(f, y)
         loss = self.problem.cost[self.searched] * np.maximum(1.0 - y * f, 0.0) ** 2
         if not _decreases(gain, loss, changed) and not self.moves.equal_weights:
@@ -110,15 +115,23 @@ class NewtonSearch:
         self.relabel(y)
         return True
 
-    def solve(self, costs: HingeCosts, tol: float) -> Coroutine[None]:
-        """Minimize at the given costs from the last point; a violation above ``tol`` at the end ends the search."""
-        self.iterate, self._costs = (yield from minimize(self.operator, costs, self.iterate, tol, self.stop)), costs
-        if self.iterate.violation > tol and not self.stop.time_is_over:
+    def solve(self, costs: HingeCosts, tol: float, reduction: float = 0.0) -> Coroutine[None]:
+        """Minimize at the given costs from the last point, as ``minimize`` does.
+
+        A solve that ends above its goal, and above the tolerance of the search, ends the search.
+        """
+        self._costs = costs
+        yield from self._minimize(tol, reduction)
+        if not self.iterate.is_solution and self.iterate.violation > self.tol and not self.stop.time_is_over:
             self.stop.end("stalled")
+
+    def _minimize(self, tol: float, reduction: float = 0.0) -> Coroutine[None]:
+        arguments = (self.operator, self._costs, self.iterate, tol, self.stop, self.preconditioner, reduction)
+        self.iterate = yield from minimize(*arguments)
 
     def polish(self) -> Coroutine[None]:
         """The last solve, to the last digits, and the end of the search."""
-        self.iterate = yield from minimize(self.operator, self._costs, self.iterate, POLISH * self.tol, self.stop)
+        yield from self._minimize(POLISH * self.tol)
         self.log(self._logged_level, converged=True)
 
     def solve_and_polish(self, costs: HingeCosts) -> Coroutine[None]:
@@ -145,13 +158,14 @@ class NewtonSearch:
         found = self._candidate
         if self.stop.status not in (None, "converged") and self.stop.best is not None:
             found = self.stop.best[1]
-        certificate = Certificate("kkt", min(found.iterate.violation, np.finfo(float).max), tol=self.tol)
-        if len(self.searched):
-            certificate = Certificate("stationary", self._violation(found), tol=self.tol)
 
         def gradient(f: np.ndarray) -> np.ndarray:
             return derivatives(f, *found.costs)[0]
 
+        if len(self.searched):
+            certificate = Certificate("stationary", self._violation(found), tol=self.tol)
+        else:
+            certificate = Certificate("kkt", self.operator.violation(found.iterate, gradient), tol=self.tol)
         return self.operator.solution(found.iterate, found.labels, gradient, certificate, self.stop, self.at_labels)
 
     def _violation(self, found: _Candidate) -> float:

@@ -25,16 +25,38 @@ ROUNDING = 1e-10
 
 
 class Iterate(NamedTuple):
-    """theta, f at the training samples, and the violation of the optimality conditions there."""
+    """A point of the iterations.
+
+    Attributes
+    ----------
+    theta, f : arrays
+        The point and its scores at the training samples.
+    violation : float
+        Of the optimality conditions there.
+    is_solution : bool
+        Whether it is as small as was asked for.
+    slopes, gradient : arrays or None
+        Derivatives of the losses by f, and of the objective by theta, for a next solve that starts here.
+    """
 
     theta: np.ndarray
     f: np.ndarray
     violation: float = np.inf
+    is_solution: bool = False
+    slopes: np.ndarray | None = None
+    gradient: np.ndarray | None = None
 
 
 def relative_norm(gradient: np.ndarray, scale: float, theta: np.ndarray) -> float:
     """The violation of the optimality conditions: norm of the gradient relative to ``gradient_scale`` + ||theta||."""
     return float(np.linalg.norm(gradient)) / max(scale + float(np.linalg.norm(theta)), np.finfo(float).tiny)
+
+
+def _appended(a: np.ndarray, last: float) -> np.ndarray:
+    """An array with one number more."""
+    out = np.empty(len(a) + 1)
+    out[:-1], out[-1] = a, last
+    return out
 
 
 class PrimalOperator:
@@ -96,14 +118,14 @@ class PrimalOperator:
         """A'r from X'r and the sum of r."""
         if self.mean is not None:
             return adjoint - self.mean * total
-        return np.append(adjoint, self.unit * total) if self.has_b else adjoint
+        return _appended(adjoint, self.unit * total) if self.has_b else adjoint
 
     def norm_product(self, v: np.ndarray) -> np.ndarray:
         """N v, where N is the Hessian of half the squared norm."""
         if self.mean is not None and self.intercept == "regularized":
             return v + (self.mean @ v) * self.mean
         if self.has_b:
-            return np.append(v[:-1], 0.0 if self.intercept is True else self.unit**2 * v[-1])
+            return _appended(v[:-1], 0.0 if self.intercept is True else self.unit**2 * v[-1])
         return v
 
     def norm_gradient(self, theta: np.ndarray) -> np.ndarray:
@@ -175,26 +197,22 @@ class PrimalOperator:
         w, b = self._split_direction(v)
         return (yield Request("product", (w,))) + b
 
+    def partial_product(self, v: np.ndarray, wanted: np.ndarray) -> Coroutine[np.ndarray]:
+        """A v at the samples of a mask."""
+        w, b = self._split_direction(v)
+        return (yield Request("partial_product", (w, wanted))) + b
+
     def adjoint(self, r: np.ndarray) -> Coroutine[np.ndarray]:
         """A'r."""
         return self._with_intercept((yield Request("adjoint", (r,))), r.sum())
 
-    def hessian_product(self, v: np.ndarray, curvature: np.ndarray) -> Coroutine[np.ndarray]:
-        """(N + A' diag(curvature) A) v."""
+    def hessian_product(self, v: np.ndarray, curvature: np.ndarray) -> Coroutine[tuple[np.ndarray, np.ndarray]]:
+        """(N + A' diag(curvature) A) v, and A v, or nan where the curvature is zero."""
         w, b = self._split_direction(v)
-        return self.norm_product(v) + self._with_intercept(*(yield Request("hessian_product", (w, b, curvature))))
-
-    def hessian_diagonal(self, curvature: np.ndarray) -> Coroutine[np.ndarray]:
-        """The diagonal of N + A' diag(curvature) A."""
-        squares = yield Request("weighted_squares", (curvature,))
-        total = curvature.sum()
-        if self.mean is not None:
-            norm = 1.0 + self.mean**2 if self.intercept == "regularized" else 1.0
-            cross = yield Request("adjoint", (curvature,))
-            return norm + np.maximum(squares - 2.0 * self.mean * cross + self.mean**2 * total, 0.0)
-        if not self.has_b:
-            return 1.0 + squares
-        return np.append(1.0 + squares, self.unit**2 * (total + (0.0 if self.intercept is True else 1.0)))
+        adjoint, total, change = yield Request("hessian_product", (w, b, curvature))
+        image = self._with_intercept(adjoint, total)
+        image += self.norm_product(v)
+        return image, change
 
     def violation(self, iterate: Iterate, gradient: Callable[[np.ndarray], np.ndarray]) -> float:
         """The violation at an iterate for losses with these derivatives by f; no coroutine, for the end of a search."""

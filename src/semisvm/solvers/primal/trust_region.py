@@ -54,7 +54,7 @@ def minimize(
         if violation <= tol or stop.time_is_over:
             break
         relative_tol = max(min(0.1, np.sqrt(violation)), 0.1 * tol / violation)
-        step, predicted = yield from conjugate_gradient(
+        step, predicted, _, _ = yield from conjugate_gradient(
             operator, objective.curvature(f), gradient, preconditioner, relative_tol, stop, radius
         )
         new_theta, new_f = theta + step, f + (yield from operator.product(step))

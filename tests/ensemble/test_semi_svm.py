@@ -221,6 +221,7 @@ def test_strings_frames_and_sparse_samples(fitted):
     csr = SemiSVM(safety="none", random_state=0).fit(sparse.csr_array(X), Y)
     assert np.mean(csr.predict(sparse.csr_array(X)) == fitted.predict(X)) > 0.95
     np.testing.assert_allclose(csr.predict_proba(sparse.csr_array(X)).sum(axis=1), 1.0)
+    np.testing.assert_array_equal(csr.decision_function(X), fitted.decision_function(X))  # no zero is left out there
     for model in (csr, fitted):  # new samples may be dense or sparse, whatever the model was fitted to
         np.testing.assert_allclose(model.decision_function(X), model.decision_function(sparse.csr_array(X)), atol=1e-9)
 

@@ -32,7 +32,7 @@ from .fitting import weighted_models
 from .hedging import SAFETIES
 from .prediction import average_scores, supervised_scores
 from .report import Report
-from .training import Ensemble, train
+from .training import Ensemble, dense_if_filled, train
 
 BLOCK = 4096  # new samples whose scores are computed at a time
 
@@ -190,7 +190,8 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         a = self.average_weight_
         if a == 0.0:
             return supervised_scores(self.supervised_, X)
-        average = np.concatenate([average_scores(self._models_, X[part]) for part in tiles(X.shape[0], BLOCK)])
+        blocks = (dense_if_filled(X[part]) for part in tiles(X.shape[0], BLOCK))
+        average = np.concatenate([average_scores(self._models_, block) for block in blocks])
         if a == 1.0:
             return average
         return self._supervised_part_.blend(a, average, supervised_scores(self.supervised_, X))

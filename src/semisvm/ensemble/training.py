@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .._threads import run_parallel
 from .._validation import TrainingSet
@@ -30,6 +31,7 @@ from .supervised import SupervisedChoice, choose_supervised, fit_supervised
 from .weighting import centered, margins, separator_weights, squash
 
 MAX_SAMPLES = 3000  # that separators are fitted to: the labeled ones and a random part of the others
+MIN_DENSITY = 0.1  # of sparse samples from which on products of arrays are faster
 MAX_LABELED = 2000  # with more labels the supervised model is the model
 
 
@@ -106,7 +108,7 @@ def train(
         Number of threads.
     """
     part = _part(data, rng)
-    X, codes, weights = data.X[part], data.labels.codes[part], data.weights[part]
+    X, codes, weights = dense_if_filled(data.X[part]), data.labels.codes[part], data.weights[part]
     labeled, classes = np.flatnonzero(codes >= 0), data.labels.classes
     n_unlabeled = int((data.labels.codes[data.kept] < 0).sum())
     median = median_squared_distance(X, weights)
@@ -141,6 +143,12 @@ def train(
     evidence = collect_evidence(fitted, w, choice, f, codes, weights, asked)
     report = report_average(choice, codes, n_unlabeled, fitted, w, evidence, estimator.safety)
     return Ensemble(beside, fitted, w, part, codes, weights, asked.shares, choice, report)
+
+
+def dense_if_filled(X: Any) -> Any:
+    """The samples as an array if they are sparse in form alone, as a table of numbers and a few categories may be."""
+    is_filled = sparse.issparse(X) and X.nnz > MIN_DENSITY * X.shape[0] * X.shape[1]
+    return X.toarray() if is_filled else X
 
 
 def _fit_supervised(choice: SupervisedChoice, data: TrainingSet, n_jobs: int | None) -> SVM:

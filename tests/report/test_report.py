@@ -70,6 +70,7 @@ def test_features_are_sorted_by_their_correlation_with_the_score(table, form):
     scores = table.scores
     assert list(scores) == [table.estimator.classes_[1]]
     f = next(iter(scores.values()))
+    np.testing.assert_allclose(f, table.estimator.decision_function(table.X))
     found = top_features(form(table.X), f, table.feature_names)
     expected = {name: np.corrcoef(x, f)[0, 1] for name, x in zip(table.feature_names, table.X.T) if name}
     assert {one.name: pytest.approx(one.correlation) for one in found} == expected

@@ -106,7 +106,11 @@ class LabeledTable:
     @cached_property
     def scores(self) -> dict[Any, np.ndarray]:
         """The scores of the sample by class; of two classes that of the second."""
-        scores = self.estimator.decision_function(self.X[self.sample])
+        known = getattr(self.estimator, "training_scores_", None)
+        if known is None or not np.isfinite(known).all():
+            scores = self.estimator.decision_function(self.X[self.sample])
+        else:
+            scores = known[self.sample]
         classes = self.estimator.classes_.tolist()
         return {classes[1]: scores} if scores.ndim == 1 else dict(zip(classes, scores.T))
 

@@ -10,6 +10,7 @@ import pytest
 from program import assert_refused, assert_success, file_names
 
 from semisvm.bench import PROTOCOLS, read_records
+from semisvm.cli.benchmarks import list_content, list_lines
 
 SHIM = ("bench", "papers", "--table", "shim-4.1", "--quick", "--draws")
 
@@ -23,9 +24,10 @@ def test_list(run, tmp_path):
         .split("  ")[-1]
         .endswith("0 of 24 cells can be measured, chosen on the test samples; not found: coil20, g50c, text, uspst")
     )
-    content = json.loads(assert_success(run("bench", "list", "--data", "data", "--json")))
+    content = list_content(tmp_path / "data")
     assert [table["name"] for table in content["tables"]] == list(PROTOCOLS)
     assert content["tables"][0]["missing"] == ["coil20", "g50c", "text", "uspst"]
+    assert list_lines(content) == lines
 
 
 def test_a_table_is_run_and_resumed(run, tmp_path):

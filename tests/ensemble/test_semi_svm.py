@@ -203,6 +203,20 @@ def test_seeds_and_threads(fitted):
     assert not np.array_equal(other.decision_function(X), fitted.decision_function(X))
 
 
+def test_probabilities_of_a_supervised_model_are_its_own_and_wait_until_they_are_asked_for(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 2], 30)
+    X = rng.standard_normal((60, 3)) + y[:, None]
+    model = SemiSVM(random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr("semisvm.estimators.base.calibrate", lambda *args: pytest.fail("calibrated in fit"))
+        model.fit(X, y)
+    model.fit(X, y)
+    assert model.average_weight_ == 0.0
+    np.testing.assert_allclose(model.label_distributions_, model.supervised_.predict_proba(X), atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), model.supervised_.predict_proba(X), atol=1e-12)
+
+
 def test_saved_and_cloned(fitted):
     loaded = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))

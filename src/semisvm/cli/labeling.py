@@ -105,10 +105,12 @@ def _predict(result: LabelResult, display: ProgressDisplay) -> None:
         predict = estimator.supervised_.predict
         other = in_blocks(predict, training.X, empty, "comparing with the supervised model", display)
         result.n_different = int((other != found).sum())
-    if hasattr(estimator, "label_distributions_"):
-        probabilities = estimator.label_distributions_[empty]
-    else:
-        probabilities = in_blocks(estimator.predict_proba, training.X, empty, "computing probabilities", display)
+    known = getattr(estimator, "label_distributions_", None)
+    probabilities = (
+        in_blocks(estimator.predict_proba, training.X, empty, "computing probabilities", display)
+        if known is None
+        else known[empty]
+    )
     result.confidence = probability_of(estimator, probabilities, found)
     original = {v: v for v in training.labels.given}  # the Python objects of the table, not those of NumPy
     result.labels = [original[c] for c in found.tolist()]

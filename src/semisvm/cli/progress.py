@@ -144,11 +144,11 @@ class FitProgress:
         """Count parts below the root, and iterations below those."""
         if context.parent is None:
             return
-        root = context.parent
+        parent = context.parent
         with self._lock:
-            if root.parent is None:
+            if parent.parent is None:
                 self._display.advance()
-            elif root.parent.max_subtasks == 1:
+            elif parent.parent.max_subtasks == 1:
                 self._n_iterations += 1
                 self._display.detail(f"iteration {self._n_iterations}")
 

@@ -156,13 +156,12 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
         return self
 
     def _fill_labels(self, data: TrainingSet, ensemble: Ensemble) -> None:
-        """``training_scores_``, ``label_distributions_``, ``transduction_`` and ``share_``."""
+        """``training_scores_``, ``transduction_`` and ``share_``."""
         codes = data.labels.codes.copy()
         rest = np.flatnonzero(codes < 0)
         every = self._all_scores(data, ensemble)
         asked = ensemble.asked
         self.training_scores_ = every[:, 0] if every.shape[1] == 1 else every
-        self.label_distributions_ = self._probabilities(data.X, every)
         if len(rest):
             scores = every[rest]
             codes[rest] = winners(scores)
@@ -247,14 +246,18 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
             Rows sum to one.
         """
         check_is_fitted(self)
-        X = check_X(self, X, reset=False, precomputed=False)
-        return self._probabilities(X)
+        return self._probabilities(self._scores(check_X(self, X, reset=False, precomputed=False)))
 
-    def _probabilities(self, X: Any, scores: np.ndarray | None = None) -> np.ndarray:
-        """Probabilities of the classes for checked samples, whose scores may be known."""
-        if self.average_weight_ == 0.0 and len(self.classes_) == 2:
-            return self.supervised_.predict_proba(X)
-        scaled = self._slope_ * (self._scores(X) if scores is None else scores)
+    @property
+    def label_distributions_(self) -> np.ndarray:
+        """``predict_proba`` at the samples of ``fit``, computed when it is asked for."""
+        check_is_fitted(self)
+        return self._probabilities(self.training_scores_.reshape(len(self.training_scores_), -1))
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes; the slope of a supervised model of two classes is its own."""
+        is_supervised = self.average_weight_ == 0.0 and len(self.classes_) == 2
+        scaled = (self.supervised_._slope_.compute() if is_supervised else self._slope_) * scores
         if scaled.shape[1] > 1:
             return softmax(scaled, axis=1)
         positive = expit(scaled[:, 0])

@@ -72,7 +72,7 @@ def test_landmarks_are_labeled_samples_given_ones_or_drawn_by_the_seed():
             fit(landmarks=refused)
 
 
-def test_auto_is_kernel_pca_for_few_samples_and_nystroem_for_many_or_little_memory(monkeypatch):
+def test_auto_is_exact_or_kernel_pca_for_few_samples_and_nystroem_for_many_or_little_memory(monkeypatch):
     def n_landmarks():
         return len(make(GradientTSVM, n_components=8).fit(X, y).support_)
 
@@ -80,14 +80,22 @@ def test_auto_is_kernel_pca_for_few_samples_and_nystroem_for_many_or_little_memo
     monkeypatch.setenv("SEMISVM_MEMORY", "1000")
     assert n_landmarks() == 8
     monkeypatch.delenv("SEMISVM_MEMORY")
-    monkeypatch.setattr(_spaces, "PCA_SAMPLES", 79)
+    monkeypatch.setattr(_spaces, "EXACT_SAMPLES", 79)
     assert n_landmarks() == 8
+
+
+def test_objective_of_auto_is_the_exact_one():
+    """No component is left out: the same minimum as with all landmarks, reached in other coordinates."""
+    found = {method: make(GradientTSVM, approximation=method).fit(X, y) for method in ("auto", None, "kernel_pca")}
+    assert found["auto"].objective_ == found[None].objective_
+    assert found["auto"].objective_ == pytest.approx(found["kernel_pca"].objective_, rel=1e-8)
 
 
 @every_class
 def test_short_time_allows_fewer_components(cls, monkeypatch):
-    """At a speed of 1,000 multiplications per second; the decomposition of 80 samples takes about 100,000."""
+    """At a speed of 1,000 multiplications per second; the decomposition of 80 samples is said to take 100,000."""
     monkeypatch.setattr(_spaces, "SPEED", 1000.0)
+    monkeypatch.setattr(_spaces, "SPEEDUP", {"cholesky": 5.0, "kernel_pca": 5.0})
 
     def n_landmarks(max_time, **params):
         return len(make(cls, max_time=max_time, **params).fit(X, y).support_)
@@ -105,6 +113,7 @@ def test_short_time_allows_fewer_components(cls, monkeypatch):
 @every_class
 def test_features_that_a_short_time_leaves_out_are_told(cls, monkeypatch):
     monkeypatch.setattr(_spaces, "SPEED", 1000.0)
+    monkeypatch.setattr(_spaces, "SPEEDUP", {"cholesky": 5.0, "kernel_pca": 5.0})
     with pytest.warns(UserWarning, match="max_time=20 is taken as too short .* 'nystroem' with n_components=15"):
         make(cls, max_time=20.0).fit(X, y)
     with warnings.catch_warnings(record=True) as caught:

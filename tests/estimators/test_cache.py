@@ -52,8 +52,8 @@ APPROXIMATED = [
 
 @pytest.fixture
 def counts(monkeypatch):
-    """How many kernel matrices of all samples of a space, kernel PCAs and Nystroem approximations were computed."""
-    found = {"symmetric": 0, "kernel_pca": 0, "nystroem": 0}
+    """How many kernel matrices of a whole space, exact features and Nystroem approximations were computed."""
+    found = {"symmetric": 0, "exact": 0, "nystroem": 0}
 
     def count(owner, name, key):
         function = getattr(owner, name)
@@ -65,7 +65,8 @@ def counts(monkeypatch):
         monkeypatch.setattr(owner, name, counted)
 
     count(Gram, "_symmetric", "symmetric")
-    count(_spaces, "kernel_pca", "kernel_pca")
+    count(_spaces, "kernel_pca", "exact")
+    count(_spaces, "cholesky_features", "exact")
     count(_spaces, "nystroem", "nystroem")
     return found
 
@@ -163,7 +164,7 @@ def test_methods_and_costs_compute_one_kernel_matrix(counts):
     assert (cache.n_computed, cache.n_reused) == (3, 18)  # gamma, total variance of the features, kernel matrix
     for C in (1.0, 10.0):
         GradientTSVM(C, cache=cache).fit(X, y)
-    assert counts["kernel_pca"] == 1
+    assert counts["exact"] == 1
 
 
 @pytest.mark.parametrize("random_state, n_built", [(0, 1), (None, 1), (np.random.RandomState(0), 1), ("new", 3)])
@@ -229,7 +230,7 @@ def test_grid_search_in_threads_gives_the_same(counts):
     cache, grid = KernelCache(), {"C": [0.1, 1.0, 10.0]}
     with parallel_config(backend="threading", n_jobs=3):
         search = GridSearchCV(GradientTSVM(cache=cache), grid, cv=LabeledKFold(3)).fit(X, y)
-    assert counts["kernel_pca"] == 3 + 1
+    assert counts["exact"] == 3 + 1
     alone = GridSearchCV(GradientTSVM(), grid, cv=LabeledKFold(3)).fit(X, y)
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
 

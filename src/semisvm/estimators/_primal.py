@@ -27,10 +27,11 @@ class FeaturesTSVM(ApproximationParameters, SemiSupervisedSVM):
     approximation: str | None = parameter(
         "auto",
         Options(APPROXIMATIONS),
-        doc="A kernel other than the linear one is turned into features: None keeps all kernel principal components, "
-        '"kernel_pca" the first ``n_components``, "nystroem" those of as many landmarks; "auto" is "kernel_pca" up to '
-        '3,000 samples, then "nystroem"; a short ``max_time``, at a billion multiplications a second, makes it '
-        '"nystroem" with fewer components, which a warning tells. The linear kernel needs none and takes sparse X as '
+        doc="A kernel other than the linear one is turned into features: None is exact, by the Cholesky factor of the "
+        'kernel matrix; "kernel_pca" keeps the first ``n_components`` principal components, "nystroem" those of as '
+        'many landmarks; "auto" is exact up to 3,000 samples ("kernel_pca" if ``n_components`` is given), then '
+        '"nystroem"; a short ``max_time``, at a billion multiplications a second, makes it "nystroem" with fewer '
+        "components, which a warning tells. The linear kernel needs none and takes sparse X as "
         "it is.",
     )
     random_state: Any = random_state_parameter("For landmarks.")

@@ -18,6 +18,8 @@ from ..spaces import (
     Kernel,
     MappedFeatures,
     Space,
+    cholesky_features,
+    has_cholesky_factor,
     kernel_pca,
     largest_block,
     linear_features,
@@ -26,8 +28,8 @@ from ..spaces import (
 )
 from ..spaces.gram import gram_dtype
 
-PCA_SAMPLES = 3000  # up to which approximation="auto" is kernel PCA, for solvers on features
-PCA_SPEEDUP = 5.0  # how much faster LAPACK finds all components than n^3 plain multiplications
+EXACT_SAMPLES = 3000  # up to which approximation="auto" is exact, for solvers on features
+SPEEDUP = {"cholesky": 50.0, "kernel_pca": 5.0}  # how much faster LAPACK is than n^3 plain multiplications
 MIN_SETUP = 0.1  # seconds that the features may always take
 
 
@@ -72,10 +74,10 @@ def choose_space(
         method = None if method == "auto" else method  # X holds the features, however many samples there are
     elif accepts.space == "features" and (norm == 1 or (codes < 0).any()):
         if method is None:
-            method, n_components = "kernel_pca", X.shape[0]
+            method, n_components = _exact_features(kernel, norm), X.shape[0]
         elif method == "auto":
-            method, n_components = _features_in_time(solver.max_time, approximation, kernel, X)
-            if (method, n_components) != _features_in_time(None, approximation, kernel, X):
+            method, n_components = _features_in_time(solver.max_time, approximation, kernel, norm, X)
+            if (method, n_components) != _features_in_time(None, approximation, kernel, norm, X):
                 warn_user(
                     f"max_time={solver.max_time:.3g} is taken as too short for the features that approximation='auto' "
                     f"has without a limit: {method!r} with n_components={n_components} is used. Raise max_time, or "
@@ -88,7 +90,7 @@ def choose_space(
     free_intercept = free_intercept and kernel.name == "linear"  # other kernels are the same with and without
     if method is None:
         return SpaceChoice(kernel, free_intercept)
-    if method == "kernel_pca":
+    if method in SPEEDUP:
         return SpaceChoice(kernel, free_intercept, method, n_components)
     landmarks, random_state = approximation.landmarks, approximation.random_state
     if not isinstance(landmarks, str) and kernel.name != "precomputed":  # nystroem refuses these itself
@@ -112,6 +114,8 @@ def build_space(choice: SpaceChoice, X: Any, labeled: np.ndarray) -> Space:
 
 def _mapped(choice: SpaceChoice, X: Any, labeled: np.ndarray, center: np.ndarray | None = None) -> MappedFeatures:
     """Features that stand for the kernel of samples without their center, if that is given."""
+    if choice.method == "cholesky":
+        return cholesky_features(choice.kernel, X)
     if choice.method == "kernel_pca":
         return kernel_pca(choice.kernel, X, choice.n_components)
     landmarks = choice.landmarks
@@ -121,8 +125,17 @@ def _mapped(choice: SpaceChoice, X: Any, labeled: np.ndarray, center: np.ndarray
     return nystroem(choice.kernel, X, choice.n_components, landmarks, labeled, choice.seed)
 
 
+def _exact_features(kernel: Kernel, norm: int) -> str:
+    """How all features of a kernel are found.
+
+    Those of a matrix or a function that may be indefinite are the principal components, and so are those of norm 1,
+    which depends on the coordinates.
+    """
+    return "cholesky" if norm == 2 and has_cholesky_factor(kernel) else "kernel_pca"
+
+
 def _features_in_time(
-    max_time: float | None, approximation: Approximation, kernel: Kernel, X: Any
+    max_time: float | None, approximation: Approximation, kernel: Kernel, norm: int, X: Any
 ) -> tuple[str, int | None]:
     """What "auto" is for solvers on features: method and number of components.
 
@@ -132,8 +145,9 @@ def _features_in_time(
     n, n_components = X.shape[0], approximation.n_components
     n_multiplications = np.inf if max_time is None else SPEED * max(max_time, MIN_SETUP)
     fits_memory = _gram_bytes(kernel, X) <= memory_limit()
-    if n <= PCA_SAMPLES and fits_memory and n**3 / PCA_SPEEDUP <= n_multiplications:
-        return "kernel_pca", n_components
+    method = "kernel_pca" if n_components else _exact_features(kernel, norm)
+    if n <= EXACT_SAMPLES and fits_memory and n**3 / SPEEDUP[method] <= n_multiplications:
+        return method, n_components
     landmarks = approximation.landmarks
     if n_components is None and isinstance(landmarks, str) and landmarks != "labeled":
         n_components = int(min(N_COMPONENTS, np.sqrt(n_multiplications / n), max(1, largest_block(8) ** 2 // n)))

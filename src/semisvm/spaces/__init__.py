@@ -2,12 +2,15 @@
 
 from .base import FLOAT64_SAMPLES, Space, format_bytes, largest_block, memory_limit, require_memory
 from .cache import KernelCache, SampleResults
+from .cholesky import cholesky_features, has_cholesky_factor
+from .design_matrix import DesignMatrix
 from .features import Features, MappedFeatures, is_far_from_origin, linear_features, offset_and_range
 from .gram import Gram, is_definite
 from .kernel_pca import kernel_pca
 from .kernel_rows import RowCache, submatrix
 from .kernels import KERNELS, Kernel
 from .landmarks import LANDMARKS, N_COMPONENTS
+from .leading_directions import LeadingDirections
 from .nystroem import nystroem
 
 __all__ = [
@@ -15,15 +18,19 @@ __all__ = [
     "KERNELS",
     "LANDMARKS",
     "N_COMPONENTS",
+    "DesignMatrix",
     "Features",
     "Gram",
     "Kernel",
     "KernelCache",
+    "LeadingDirections",
     "MappedFeatures",
     "RowCache",
     "SampleResults",
     "Space",
+    "cholesky_features",
     "format_bytes",
+    "has_cholesky_factor",
     "is_definite",
     "is_far_from_origin",
     "kernel_pca",

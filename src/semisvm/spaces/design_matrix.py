@@ -18,6 +18,7 @@ from scipy import sparse
 from .._jit import jit
 from .._threads import n_available_threads, run_in_threads, tiles
 from .kernels import squared_norms
+from .leading_directions import LeadingDirections, leading_directions
 
 SMALL = 2_000_000  # multiplications below which a second thread costs more than it saves
 FEW = 0.2  # of the samples of a dense X: a copy of so many costs less than a product with all
@@ -133,6 +134,18 @@ def _weighted_squares(data, indices, indptr, start, stop, H, out):
                 _add_one(x * x, at, H[i, c], out, c)
 
 
+@jit()
+def _row_ends(X):
+    """For every four rows of X the number of columns up to the last one that is not zero in one of them."""
+    ends = np.zeros((len(X) + 3) // 4, dtype=np.int64)
+    for i in range(len(X)):
+        end = X.shape[1]
+        while end > ends[i // 4] and X[i, end - 1] == 0.0:
+            end -= 1
+        ends[i // 4] = max(end, ends[i // 4])
+    return ends
+
+
 class DesignMatrix:
     """X and its products; V, P and H may have one axis (a single column) or two.
 
@@ -230,6 +243,16 @@ class DesignMatrix:
     def rows(self) -> np.ndarray:
         """A dense X with contiguous rows, for compiled loops over them."""
         return np.ascontiguousarray(self.X)
+
+    @cached_property
+    def row_ends(self) -> np.ndarray:
+        """Where every four rows of a dense X end: a triangular X is read by halves."""
+        return _row_ends(self.rows)
+
+    @cached_property
+    def leading(self) -> LeadingDirections:
+        """Directions of the largest variance of a dense X about the origin."""
+        return leading_directions(self.rows)
 
     def squared_norms(self) -> np.ndarray:
         """Squared norms of the samples."""

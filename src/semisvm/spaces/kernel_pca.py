@@ -20,12 +20,16 @@ from .features import MappedFeatures
 from .gram import Gram
 from .kernels import Kernel
 from .landmarks import N_COMPONENTS
+from .leading_directions import leading_components
 from .nystroem import check_definite, significant
 
+MANY_SAMPLES = 2000  # from which on random projections are the default
 OVERSAMPLING = 20  # more directions of a random projection than components
 
 
-def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None, randomized: bool = False) -> MappedFeatures:
+def kernel_pca(
+    kernel: Kernel, X: Any, n_components: int | None = None, randomized: bool | None = None
+) -> MappedFeatures:
     """Features by kernel PCA, not centered: K = U diag(d) U', Z = U d^1/2, largest eigenvalues first.
 
     Needs the whole kernel matrix, and O(n^3) time; O(n^2 r) by random projections [2]_, which find the leading
@@ -39,13 +43,17 @@ def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None, randomiz
         The samples.
     n_components : int or None
         Largest number of components; None for 1,000.
-    randomized : bool
-        Whether to use random projections, of a fixed seed, where they are faster.
+    randomized : bool or None
+        Whether to use random projections, of a fixed seed, where they are faster. None from 2,000 samples on, for at
+        most a quarter as many components: the variance that they leave out is 2 to 9 % more than that of the exact
+        components, for a sixth to a third of the time.
     """
     check_definite(kernel)
     gram = Gram(kernel, X)
     r = min(n_components or N_COMPONENTS, gram.n)
     K = np.array(gram.compute(), dtype=np.float64)
+    if randomized is None:
+        randomized = gram.n >= MANY_SAMPLES and 4 * r <= gram.n
     with single_blas_thread:
         if randomized and 2 * (r + OVERSAMPLING) < gram.n:
             d, U = _randomized_eigenvectors(K, r)
@@ -58,7 +66,9 @@ def kernel_pca(kernel: Kernel, X: Any, n_components: int | None = None, randomiz
     signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(r)])  # the largest entry of a component is positive
     U, root = U[:, kept] * signs[kept], np.sqrt(d[kept])
     landmarks = None if gram.precomputed else X.copy()  # the user's array may change later
-    return MappedFeatures(np.ascontiguousarray(U * root), np.arange(gram.n), landmarks, U / root)
+    space = MappedFeatures(np.ascontiguousarray(U * root), np.arange(gram.n), landmarks, U / root)
+    space.design.leading = leading_components(space.X)
+    return space
 
 
 def _randomized_eigenvectors(K: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:

@@ -90,7 +90,7 @@ def largest_eigenvalue(problem: Problem, norms: np.ndarray) -> float:
     start = np.random.default_rng(0).normal(size=size)  # a fixed direction may be orthogonal to all samples
     if not operator.design.sparse:
         mean = np.zeros(size) if operator.mean is None else operator.mean
-        return 1.001 * largest_by_lanczos(operator.design.rows, mean, weights, start, EIGENVALUE_TOL)
+        return 1.001 * largest_by_lanczos(operator.design, mean, weights, start, EIGENVALUE_TOL)
 
     def product(v: np.ndarray) -> np.ndarray:
         full = np.append(v, 0.0) if operator.has_b else v

@@ -6,13 +6,14 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
 from ..._jit import jit
+from ...spaces import DesignMatrix
 from .dense_pass import add_adjoint, add_row, dot, product, total_of
 
 FIRST_STEPS = 16
 
 
 @jit()
-def _lanczos(X, mean, weights, Q, diagonal, side, done, count):
+def _lanczos(X, ends, mean, weights, Q, diagonal, side, done, count):
     """Continue the recurrence from ``done`` to ``count`` vectors, the rows of Q; returns how many there are.
 
     ``side[k]`` is what is left of the image of vector k; new vectors are orthogonal to all before them, twice.
@@ -20,12 +21,12 @@ def _lanczos(X, mean, weights, Q, diagonal, side, done, count):
     image, out = np.empty(len(X)), np.empty(X.shape[1])
     for k in range(done, count):
         shift = dot(mean, Q[k])
-        product(X, Q[k], image)
+        product(X, ends, Q[k], image)
         for i in range(len(X)):
             image[i] = weights[i] * (image[i] - shift)
         for j in range(len(out)):
             out[j] = 0.0
-        add_adjoint(X, image, out)
+        add_adjoint(X, ends, image, out)
         add_row(mean, -total_of(image), out)
         diagonal[k] = dot(out, Q[k])
         size = np.sqrt(dot(out, out))
@@ -41,16 +42,18 @@ def _lanczos(X, mean, weights, Q, diagonal, side, done, count):
     return count
 
 
-def largest_by_lanczos(X: np.ndarray, mean: np.ndarray, weights: np.ndarray, start: np.ndarray, tol: float) -> float:
+def largest_by_lanczos(
+    design: DesignMatrix, mean: np.ndarray, weights: np.ndarray, start: np.ndarray, tol: float
+) -> float:
     """The largest Ritz value once its residual is at most ``tol`` times it, or all vectors are used."""
-    size = X.shape[1]
+    X, size = design.rows, design.d
     count, done = min(FIRST_STEPS, size), 0
     Q, diagonal, side = np.empty((1, size)), np.empty(0), np.empty(0)
     Q[0] = start / np.linalg.norm(start)
     while True:
         Q = np.vstack([Q, np.empty((min(count + 1, size) - len(Q), size))])
         diagonal, side = np.append(diagonal, np.zeros(count - done)), np.append(side, np.zeros(count - done))
-        found = _lanczos(X, mean, weights, Q, diagonal, side, done, count)
+        found = _lanczos(X, design.row_ends, mean, weights, Q, diagonal, side, done, count)
         last = found - 1
         values, vectors = eigh_tridiagonal(diagonal[:found], side[:last], select="i", select_range=(last, last))
         if side[last] * abs(vectors[last, 0]) <= tol * values[0]:

@@ -28,7 +28,7 @@ from ..._jit import jit
 from ..base import SPEED, StoppingRule
 from .batch import POLISH
 from .dense_pass import add_adjoint, add_row, dot, full_step, losses_along, total_of
-from .dense_woodbury import build_metric, precondition
+from .dense_woodbury import affine_map, build_metric, precondition
 from .operator import Iterate, PrimalOperator, relative_norm
 from .smooth_objective import SmoothObjective, loss_of_sample
 
@@ -37,15 +37,6 @@ DECREASE, CURVATURE = 1e-4, 0.9  # Wolfe's conditions
 ROUNDING = 1e-13  # of the value: a decrease below it is lost, and the derivative alone decides
 MAX_TRIALS = 60  # of a line search
 SECONDS = 0.2  # that a compiled call takes at most, about: then the deadline is looked at
-
-
-class Affine(NamedTuple):
-    """f as a function of theta, and the norm: see the top of the file."""
-
-    X: np.ndarray
-    beta: np.ndarray
-    offset: float
-    rho: float
 
 
 class State(NamedTuple):
@@ -171,7 +162,7 @@ def lbfgs(affine, objective, root, V, state, goal, scale, max_steps):
         shift = dot(affine.beta, direction)
         first = dot(norm_gradient, direction)
         second = dot(direction[:d], direction[:d]) + affine.rho * shift * shift
-        new_value, along = full_step(X, objective, state.f, direction[:d], shift, z, slopes, by_w)
+        new_value, along = full_step(X, affine.ends, objective, state.f, direction[:d], shift, z, slopes, by_w)
         state.counts[1] += 1
         # differences are of the whole objective: the norm counts in what is lost by rounding
         t = _search(objective, state, z, (value, first, second, slope), 1.0, new_value, along, slopes)
@@ -180,7 +171,7 @@ def lbfgs(affine, objective, root, V, state, goal, scale, max_steps):
         if t != 1.0:
             for j in range(d):
                 by_w[j] = 0.0
-            add_adjoint(X, slopes, by_w)
+            add_adjoint(X, affine.ends, slopes, by_w)
             state.counts[1] += 1
             new_value, _ = losses_along(objective, state.f, z, t, slopes)
         value = new_value
@@ -224,11 +215,11 @@ def begin(affine, objective, state):
     for i in range(n):
         slopes[i] = loss_of_sample(objective, i, affine.offset)[1]
         sizes += abs(slopes[i])
-    add_adjoint(affine.X, slopes, at_zero[:d])
+    add_adjoint(affine.X, affine.ends, slopes, at_zero[:d])
     add_row(affine.beta, total_of(slopes), at_zero)
     losses_along(objective, state.f, state.f, 0.0, slopes)
     _norm_gradient(affine, state.theta, state.gradient)
-    add_adjoint(affine.X, slopes, state.gradient[:d])
+    add_adjoint(affine.X, affine.ends, slopes, state.gradient[:d])
     add_row(affine.beta, total_of(slopes), state.gradient)
     return np.sqrt(dot(at_zero, at_zero)), sizes
 
@@ -243,7 +234,7 @@ def minimize(
     n_polish: int = 0,
 ) -> Iterate:
     """Minimize 1/2 ||w||^2 + objective(f) on dense features; parameters as in ``trust_region.minimize``."""
-    affine = Affine(operator.design.rows, operator.beta, operator.offset, float(operator.intercept == "regularized"))
+    affine = affine_map(operator)
     steps, changes = np.empty((2, MEMORY, operator.size))
     counts = np.zeros(2, dtype=np.int64)
     state = State(start.theta.copy(), start.f.copy(), np.empty(operator.size), steps, changes, np.empty(MEMORY), counts)

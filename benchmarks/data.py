@@ -62,6 +62,15 @@ def shown_at(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
             return np.where(np.isin(np.arange(len(y)), rows), y, UNLABELED)
 
 
+def hidden_at(y: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Labels of ``count`` samples, as many of each class; the marker elsewhere."""
+    rng, classes, out = np.random.default_rng(seed), np.unique(y), np.full(len(y), UNLABELED)
+    for c in classes:
+        rows = rng.choice(np.flatnonzero(y == c), count // len(classes), replace=False)
+        out[rows] = c
+    return out
+
+
 def noisy_sphere(n: int, seed: int = 0) -> Dataset:
     """Rows of 50 normal features, y the sign of a random linear function of them, 10 % of the labels flipped."""
     rng = np.random.default_rng(seed)

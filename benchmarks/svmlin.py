@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from data import UNLABELED, load
+from data import UNLABELED, hidden_at, load
 from semisvm import AnnealingTSVM, MultiSwitchTSVM
 from semisvm._threads import limit_threads
 from semisvm.balance import Count
@@ -45,25 +45,16 @@ REPEATS = 5
 LABELS, WIDTH, ENTRIES, TOPIC = 100, 50_000, 100, 400
 
 
-def hidden(y: np.ndarray, seed: int) -> np.ndarray:
-    """Labels of as many samples of each class, the others hidden."""
-    rng, out = np.random.default_rng(seed), np.full(len(y), UNLABELED)
-    for c in np.unique(y):
-        rows = rng.choice(np.flatnonzero(y == c), LABELS // 2, replace=False)
-        out[rows] = c
-    return out
-
-
 def imdb(seeds: list[int]) -> list[dict]:
     """Both models and LinearSVC by turns, for every draw of the labels."""
     data = load("imdb")
     rows = np.flatnonzero(data.y != 0)
     X, y = data.X[rows].astype(np.float64), 1 + (data.y[rows] > 0)
     for cls in MODELS.values():
-        cls(10.0, kernel="linear").fit(X[::25], hidden(y[::25], 0))  # compile off the clock
+        cls(10.0, kernel="linear").fit(X[::25], hidden_at(y[::25], LABELS, 0))  # compile off the clock
     out = []
     for seed in seeds:
-        partly = hidden(y, seed)
+        partly = hidden_at(y, LABELS, seed)
         free = partly == UNLABELED
         calls = {"LinearSVC": lambda: LinearSVC(C=1).fit(X, y)}
         for name, cls in MODELS.items():
@@ -95,7 +86,7 @@ def cases() -> list[Case]:
     data = load("imdb")
     rows = np.random.default_rng(0).permutation(np.flatnonzero(data.y != 0))[:10_000]
     X, y = data.X[rows].astype(np.float64), np.where(data.y[rows] > 0, 1.0, -1.0)
-    out.append(Case("imdb 10,000", X, np.where(hidden(y, 0) == UNLABELED, 0.0, y), y, X, y, 10.0))
+    out.append(Case("imdb 10,000", X, np.where(hidden_at(y, LABELS, 0) == UNLABELED, 0.0, y), y, X, y, 10.0))
     return out
 
 
@@ -158,8 +149,8 @@ def topics(n: int, seed: int = 0) -> tuple[sparse.csr_matrix, np.ndarray]:
 def grown(name: str, n: int) -> tuple[float, float]:
     """Seconds and error of a fit to n generated rows."""
     X, y = topics(n)
-    MODELS[name](10.0, kernel="linear").fit(X[:2000], hidden(y[:2000], 0))
-    partly = hidden(y, 0)
+    MODELS[name](10.0, kernel="linear").fit(X[:2000], hidden_at(y[:2000], LABELS, 0))
+    partly = hidden_at(y, LABELS, 0)
     start = time.perf_counter()
     model = MODELS[name](10.0, kernel="linear").fit(X, partly)
     seconds = time.perf_counter() - start

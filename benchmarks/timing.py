@@ -35,10 +35,15 @@ WARM_SIZES = (1100, FLOAT64_SAMPLES + 1)  # several tiles, so threads start; flo
 
 
 class Timed(NamedTuple):
-    """Wall seconds of every repeat, and what the last one returned."""
+    """Wall seconds of every repeat, what the last one returned, and the CPU seconds of every repeat, all threads."""
 
     seconds: tuple[float, ...]
     result: Any
+    cpu_seconds: tuple[float, ...] = ()
+
+    @property
+    def best_cpu(self) -> float:
+        return min(self.cpu_seconds)
 
     @property
     def best(self) -> float:
@@ -51,16 +56,17 @@ class Timed(NamedTuple):
 
 def race(calls: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, Timed]:
     """Time several calls that take turns."""
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     results: dict[str, Any] = {}
     for _ in range(repeats):
         for name, call in calls.items():
             results.pop(name, None)
             gc.collect()
-            start = time.perf_counter()
+            start = time.perf_counter(), time.process_time()
             results[name] = call()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: Timed(tuple(seconds[name]), results[name]) for name in calls}
+            seconds[name].append((time.perf_counter() - start[0], time.process_time() - start[1]))
+    columns = {name: tuple(zip(*pairs)) for name, pairs in seconds.items()}
+    return {name: Timed(wall, results[name], cpu) for name, (wall, cpu) in columns.items()}
 
 
 def measure(call: Callable[[], Any], repeats: int) -> Timed:

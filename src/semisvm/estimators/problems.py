@@ -22,7 +22,7 @@ from ..problem import Problem
 from ..solution import Solution
 from ..solvers import Solver, StoppingRule, refusal
 from ..solvers.base import without_false_bound
-from ..spaces import Features, Gram, Kernel, KernelCache, SampleResults, Space
+from ..spaces import Gram, Kernel, KernelCache, SampleResults, Space
 from ..spaces.bandwidth import resolve_gamma, total_variance
 from ._spaces import Approximation, build_space, choose_space
 from .progress import Progress
@@ -251,7 +251,7 @@ class BinaryProblems:
                 raise ValueError(f"{settings.name}: {reason}")
         seed = check_random_state(settings.random_state).randint(2**31)
         progress = progress or Progress(None, len(problems))
-        if solver.accepts.batch and isinstance(space, Features):
+        if solver.solves_together(space):
             with progress.tasks(len(problems)) as callbacks:
                 return replace(solver, max_time=limit.time_left).solve_batch(problems, callbacks)
         n_jobs = settings.n_jobs

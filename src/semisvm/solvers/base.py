@@ -15,7 +15,7 @@ from ..balance import Free
 from ..losses import SYMMETRIC_FORMS
 from ..problem import Problem
 from ..solution import Solution, without_bound
-from ..spaces import Gram
+from ..spaces import Features, Gram, Space
 
 Callback: TypeAlias = Callable[[dict[str, Any]], "bool | None"]
 NO_FEATURES = "a kernel without features"
@@ -128,8 +128,12 @@ class Solver(ABC):
     def prepare(self, problems: Sequence[Problem], stop: StoppingRule) -> None:  # noqa: B027 (most share nothing)
         """Compute what several problems in one space share, before the time that is left is divided among them."""
 
+    def solves_together(self, space: Space) -> bool:
+        """Whether ``solve_batch`` solves problems in this space in one pass, not one after the other."""
+        return self.accepts.batch and isinstance(space, Features)
+
     def solve_batch(self, problems: Sequence[Problem], callbacks: Sequence[Callback | None]) -> list[Solution]:
-        """Solve several problems in one space, within ``max_time``; one after the other unless ``accepts.batch``."""
+        """Solve several problems in one space, within ``max_time``; here one after the other."""
         limit, solutions = StoppingRule(max_time=self.max_time), []
         for number, (problem, callback) in enumerate(zip(problems, callbacks)):
             one = replace(self, max_time=limit.time_share(len(problems) - number))

@@ -19,7 +19,7 @@ from semisvm import _threads
 from semisvm.balance import Count, Free
 from semisvm.solvers.base import StoppingRule
 from semisvm.solvers.dual import SMO, Genetic, PairSwitching, Trainer, genetic, solve_supervised
-from semisvm.solvers.dual.genetic import _Evolution, labelings_in_band, nearest_first
+from semisvm.solvers.dual.genetic import _Evolution, _Individual, labelings_in_band, nearest_first
 from semisvm.spaces import Gram
 
 SMALL = Genetic(population=8, generations=10, stall=4, tol=1e-6)
@@ -251,9 +251,32 @@ def test_children_are_trained_from_their_mother_who_stays_the_same():
     assert len({tuple(child.y) for child in children}) > 10
 
 
+def test_equal_labels_are_trained_once(monkeypatch):
+    """And have the fitness that training each of them would find."""
+    search = evolution(random_problem(6, 12, balance=Count(0.5)), solver=replace(SMALL, tol=1e-8))
+    search._grow(12)
+    children = [search._child() for _ in range(30)]
+    alone = [_Individual(child.y, child.trainer.copy()) for child in children]
+    search._evaluate(alone)
+    trained, evaluate = [], _Individual.evaluate
+
+    def evaluate_and_note(individual, beta, tol):
+        trained.append(tuple(individual.y))
+        evaluate(individual, beta, tol)
+
+    monkeypatch.setattr(_Individual, "evaluate", evaluate_and_note)
+    distinct = search._evaluate_distinct(children, search.individuals)
+    assert set(trained) == {tuple(child.y) for child in children} - {tuple(p.y) for p in search.individuals}
+    assert 0 < len(trained) == len(set(trained)) < 20
+    for one, other in zip(distinct, alone):
+        np.testing.assert_array_equal(one.y, other.y)
+        assert one.fitness == pytest.approx(other.fitness, abs=1e-6)
+
+
 def test_parents_are_the_better_of_two():
-    search = evolution(random_problem(7, 6), solver=Genetic(population=10))
-    search._grow(5)
+    search = evolution(random_problem(7, 12), solver=Genetic(population=10))
+    search._grow(12)
+    assert len({tuple(individual.y) for individual in search.individuals}) == 10
     rank = {id(individual): number for number, individual in enumerate(search.individuals)}
     drawn = np.array([rank[id(search._select_parent())] for _ in range(4000)])
     shares = np.bincount(drawn, minlength=10) / 4000
@@ -597,7 +620,7 @@ def test_ctrl_c_anywhere_in_the_search(name, monkeypatch):
 def test_ctrl_c_within_the_pair_steps_of_any_svm(number, end_pair_steps, monkeypatch):
     """In one thread, where Ctrl-C arrives; the first SVM is the supervised one."""
     monkeypatch.setattr(_threads, "n_available_threads", lambda: 1)
-    problem = random_problem(28, 14, balance=Count(0.5))
+    problem = random_problem(28, 30, balance=Count(0.5))
     calls = end_pair_steps(number, "interrupted")
     solution = SMALL.solve(problem, rng=0)
     assert len(calls) > number

@@ -5,8 +5,7 @@ import pytest
 
 from factories import least_squares_problem
 from references import assert_close, minimize_qp
-from semisvm.solvers.least_squares import box_qp
-from semisvm.solvers.least_squares.box_qp import box_lower_bound, solve_box_qp
+from semisvm.solvers.least_squares.box_qp import _NewtonSystem, box_lower_bound, solve_box_qp
 from semisvm.solvers.least_squares.optimal_labels import convex_program
 from semisvm.solvers.least_squares.system import build_system
 
@@ -61,13 +60,28 @@ def test_a_start_outside_is_projected_and_the_optimum_stays():
     np.testing.assert_array_equal(solve_box_qp(P, q, np.array([0.5, 1.0])), [0.5, 1.0])
 
 
+@pytest.mark.parametrize("definite", [True, False])
+def test_step_without_removed_coordinates_is_that_of_the_system_of_the_others(definite):
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((30, 40 if definite else 29))
+    P, free, ridge = B @ B.T, rng.random(30) < 0.8, 1e-6
+    system = _NewtonSystem(P, free, ridge)
+    for removed in ([], [3, 20], [5], [0, 1, 2, 3]):
+        system.remove(np.array(removed, dtype=int))
+        free[removed] = False
+        gradient = rng.standard_normal(30)
+        expected = np.zeros(30)
+        expected[free] = -np.linalg.solve((P + ridge * np.eye(30))[np.ix_(free, free)], gradient[free])
+        np.testing.assert_allclose(system.step(gradient), expected, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_bounds_are_not_reached_one_by_one(seed, monkeypatch):
     problem = least_squares_problem(seed, 100, space="features", C_unlabeled=0.1)
-    system, n_systems, newton_step = build_system(problem), [], box_qp._newton_step
+    system, n_steps, newton_step = build_system(problem), [], _NewtonSystem.step
     y = problem.signs[system.samples] + np.where(problem.is_labeled[system.samples], 0.0, 1.0)
     P, q, _ = convex_program(system, y, system.searched)
-    monkeypatch.setattr(box_qp, "_newton_step", lambda *given: n_systems.append(given) or newton_step(*given))
+    monkeypatch.setattr(_NewtonSystem, "step", lambda *given: n_steps.append(given) or newton_step(*given))
     x = solve_box_qp(P, q, np.tile([-0.5, 0.5], 50))
     assert bound_at(P, q, x) == pytest.approx(value_of(P, q, x), abs=1e-9)
-    assert len(n_systems) < 10 < (np.abs(x) == 1.0).sum()
+    assert len(n_steps) < 10 < (np.abs(x) == 1.0).sum()

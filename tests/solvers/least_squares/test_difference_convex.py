@@ -1,5 +1,7 @@
 """Difference-of-convex steps: labels and scores that agree, and the system of the article."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,43 @@ def test_fixed_point_solves_the_system_of_the_article(seed):
     a1, a2, b = solved[:m], solved[m:-1], solved[-1]
     assert_close(solution.scores, K[:, labeled] @ a1 + K[:, unlabeled] @ (D - a2) + b)
     assert_close(a2, C_unlabeled * solution.scores[unlabeled])
+
+
+@pytest.mark.parametrize("space", ["rbf", "features"])
+def test_problems_side_by_side_end_where_each_of_them_ends_alone(space):
+    """Whether they share a system or not; the products of those that do are made together."""
+    problem = least_squares_problem(0, 40, space=space, C=0.1, C_unlabeled=0.05)
+    flipped = replace(problem, signs=-problem.signs * np.where(np.arange(len(problem.signs)) % 3, 1.0, -1.0))
+    other = replace(problem, cost=3.0 * problem.cost, balance=Count(0.3))
+    supervised = replace(problem, unlabeled=None)
+    rows = [[], [], [], []]
+    callbacks = [lambda row, seen=seen: seen.append(row["objective"]) for seen in rows]
+    together = DifferenceConvex().solve_batch([problem, flipped, other, supervised], callbacks)
+    for one, solution, seen in zip((problem, flipped, other, supervised), together, rows):
+        alone = DifferenceConvex().solve(one)
+        np.testing.assert_array_equal(solution.labels, alone.labels)
+        assert_close(solution.scores, alone.scores)
+        assert seen == pytest.approx([row["objective"] for row in alone.trace], rel=1e-9)
+        assert (solution.status, solution.n_iter) == (alone.status, alone.n_iter)
+        assert solution.certificate.value == pytest.approx(alone.certificate.value, abs=1e-9)
+    assert len({solution.n_iter for solution in together[:3]}) > 1
+
+
+def test_ctrl_c_ends_all_problems_side_by_side(monkeypatch):
+    problem = least_squares_problem(1, 40, balance=Count(0.45, 0.1), C=0.1, C_unlabeled=0.05)
+    calls, nearest_labels = [], difference_convex.nearest_labels
+
+    def interrupted_once(*given):
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return nearest_labels(*given)
+
+    monkeypatch.setattr(difference_convex, "nearest_labels", interrupted_once)
+    problems = [problem, replace(problem, signs=-problem.signs)]
+    for one, solution in zip(problems, DifferenceConvex().solve_batch(problems, [None, None])):
+        assert solution.status == "interrupted"
+        assert_least_squares_of_labels(one, solution)
 
 
 @pytest.mark.parametrize("status", ["max_iter", "interrupted"])

@@ -2,7 +2,8 @@
 
 With labels y of +-1 on all samples the problem is an SVM. Its dual differs between two labelings in the bounds of the
 samples that changed, and between two costs in the width of the bounds. So a point of one is a start for the other:
-multipliers at a bound move with it, those of changed samples go to zero, the others stay.
+multipliers at a bound move with it, those of changed samples go to zero, the others stay. From there Newton steps
+(``semismooth_newton``) mostly reach the solution, and pair steps do where they do not.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ...problem import Problem, objective, violation
 from ...solution import Certificate, Solution
 from ...spaces import Gram, Kernel, memory_limit, submatrix
 from ..base import Callback, StoppingRule
-from .dual_problem import Dual, DualPoint, build_dual, primal_values, solution_from_dual
+from .dual_problem import Dual, DualPoint, PrimalValues, build_dual, primal_values, solution_from_dual
+from .semismooth_newton import newton_point
 from .smo import MAX_PAIR_STEPS, SMO, solve_dual
 
 
@@ -51,6 +53,8 @@ class Trainer:
         The rule of the search that trains.
     max_pair_steps : float
         Largest number of pair steps of one training.
+    start : array of shape (n,), optional
+        Multipliers from which the first training starts.
 
     Attributes
     ----------
@@ -62,11 +66,18 @@ class Trainer:
         Pair steps made so far.
     """
 
-    def __init__(self, problem: Problem, stop: StoppingRule, max_pair_steps: float = MAX_PAIR_STEPS):
-        self.problem, self.stop, self.max_pair_steps = problem, stop, max_pair_steps
+    def __init__(
+        self,
+        problem: Problem,
+        stop: StoppingRule,
+        max_pair_steps: float = MAX_PAIR_STEPS,
+        start: np.ndarray | None = None,
+    ):
+        self.problem, self.stop, self.max_pair_steps, self.start = problem, stop, max_pair_steps, start
         self.dual: Dual
         self.point: DualPoint
         self.is_trained = False
+        self._values: PrimalValues | None = None
         self.n_pair_steps = 0
 
     def copy(self) -> Trainer:
@@ -77,21 +88,37 @@ class Trainer:
         """Train with labels and costs, from the last point; returns the objective at these costs."""
         self.problem = self.problem.with_labels(y, cost)
         dual = build_dual(self.problem)
-        start = _warm_start(self.point, self.dual, dual) if self.is_trained else None
-        self.point = solve_dual(dual, start, tol, self.stop.nested(self.max_pair_steps), polish=polish)
-        self.dual, self.is_trained = dual, True
+        self.point = solve_dual(dual, self._start(dual, tol), tol, self.stop.nested(self.max_pair_steps), polish=polish)
+        self.dual, self.is_trained, self._values = dual, True, None
         self.n_pair_steps += self.point.n_iter
         if self.point.status == "max_iter":
             self.stop.end("max_iter")
         return self.objective()
 
+    def _start(self, dual: Dual, tol: float) -> DualPoint | np.ndarray | None:
+        """Where pair steps start: at the solution if Newton steps from the last point reach it, else at that point."""
+        start = _warm_start(self.point, self.dual, dual) if self.is_trained else self.start
+        if start is None or dual.virtual is not None or not dual.gram.is_computed or dual.gram.dtype != np.float64:
+            return start
+        if isinstance(start, np.ndarray):
+            f = dual.gram.product(start) + (0.0 if dual.ridge is None else dual.ridge * start)
+            start = DualPoint(start, f, 0.0, np.inf, 0, "converged")
+        return newton_point(dual, start.a, start.f, tol) or start
+
+    @property
+    def values(self) -> PrimalValues:
+        """Scores, intercept and norm at the last point."""
+        if self._values is None:
+            self._values = primal_values(self.problem, self.dual, self.point)
+        return self._values
+
     def scores(self) -> np.ndarray:
         """f at the samples."""
-        return primal_values(self.problem, self.dual, self.point).scores
+        return self.values.scores
 
     def objective(self, problem: Problem | None = None) -> float:
         """The objective at the last point, at the costs of the last problem or of another one."""
-        return primal_values(self.problem, self.dual, self.point).objective(problem or self.problem)
+        return self.values.objective(problem or self.problem)
 
 
 def _warm_start(point: DualPoint, old: Dual, new: Dual) -> DualPoint | np.ndarray:

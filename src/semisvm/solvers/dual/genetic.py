@@ -4,7 +4,8 @@ An individual is a labeling of the working set; its fitness is beta L + (1 - bet
 trained on it and N_SV the number of its support vectors, and the smallest is best. Two individuals are chosen by
 tournament and crossed at two points (three, if long); a gene of the child mutates with a probability proportional to
 the slack of its sample in the parent's SVM; where that breaks the balance, the labels that fit the SVM worst are
-changed. The child's SVM starts from the parent's. The best individual always survives.
+changed. The child's SVM starts from the parent's; labels that an individual has already are not trained again. The best
+individual always survives.
 
 The working set grows: it begins with the labeled samples, and each stage adds the samples nearest to it. A new sample
 takes the side of an individual's SVM where |f| > 1, else a random one. A stage ends when the best fitness has stalled;
@@ -213,8 +214,8 @@ class _Evolution:
         self.band = low - (self.moves.weights.sum() - self.weights.sum()), high
         new = self.order[n_before:n_working]
         parents: list[_Individual | None] = [*self.individuals] or [None] * self.solver.population
-        self.individuals = [self._extend(parent, new, number) for number, parent in enumerate(parents)]
-        self._evaluate(self.individuals)
+        extended = [self._extend(parent, new, number) for number, parent in enumerate(parents)]
+        self.individuals = self._evaluate_distinct(extended, [])
         self.individuals.sort(key=lambda individual: individual.fitness)
 
     def _extend(self, parent: _Individual | None, new: np.ndarray, number: int) -> _Individual:
@@ -227,11 +228,12 @@ class _Evolution:
             labels = self.start[self.n_working - len(new) : self.n_working]
         if parent is None:
             y, scores = self.problem.signs[self.labeled], self.supervised.scores[self.labeled]
+            a = self.supervised.multipliers[self.labeled]
         else:
-            y, scores = parent.y, parent.trainer.scores()
+            y, scores, a = parent.y, parent.trainer.scores(), parent.trainer.point.a[: len(parent.y)]
         y = np.r_[y, labels]
         self._repair(y, np.r_[scores, f])
-        return _Individual(y, Trainer(self.working_problem, self.stop))
+        return _Individual(y, Trainer(self.working_problem, self.stop, start=np.r_[a, np.zeros(len(new))]))
 
     def _scores_at(self, parent: _Individual | None, new: np.ndarray) -> np.ndarray:
         """f of an SVM of the last stage at new samples."""
@@ -283,7 +285,7 @@ class _Evolution:
                 self.ended_by_time = True
                 return
             children = [self._child() for _ in range(len(self.individuals) - 1)]
-            self._evaluate(children)
+            children = self._evaluate_distinct(children, self.individuals)
             self.individuals = sorted([self.individuals[0], *children], key=lambda individual: individual.fitness)
             n_stalled = 0 if self.individuals[0].fitness < best - STALLED * abs(best) else n_stalled + 1
             best = self.individuals[0].fitness
@@ -293,6 +295,14 @@ class _Evolution:
         """Train all, in threads, up to the tolerance of the solver or another one."""
         beta, tol = self.solver.beta, self.solver.tol if tol is None else tol
         run_in_threads(lambda individual: individual.evaluate(beta, tol), individuals)
+
+    def _evaluate_distinct(self, individuals: list[_Individual], known: list[_Individual]) -> list[_Individual]:
+        """Train those whose labels nobody before them has, known ones included; the others are replaced by these."""
+        of_labels = {individual.y.tobytes(): individual for individual in known}
+        n_known = len(of_labels)
+        distinct = [of_labels.setdefault(individual.y.tobytes(), individual) for individual in individuals]
+        self._evaluate(list(of_labels.values())[n_known:])
+        return distinct
 
     def _select_parent(self) -> _Individual:
         """The better of two drawn at random."""

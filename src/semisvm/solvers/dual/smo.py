@@ -95,8 +95,9 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
     movable = np.flatnonzero(iterate.dual.lower < iterate.dual.upper)
     if len(movable) > SHRINK * gram.n:
         movable = np.arange(gram.n)
-    largest = largest_block(gram.dtype.itemsize)
-    on_block = gram.is_computed or (whole_matrix and gram.fits_memory) or len(movable) <= min(BLOCK_SIZE, largest)
+    on_block = gram.is_computed or (whole_matrix and gram.fits_memory)
+    largest = 0 if on_block else largest_block(gram.dtype.itemsize)
+    on_block = on_block or len(movable) <= min(BLOCK_SIZE, largest)
     cache = None if whole_matrix or gram.is_computed else gram.row_cache()  # from here on ``product`` uses it as well
     last, rounds = np.inf, Patience(MAX_ROUNDS)
     while True:

@@ -117,13 +117,16 @@ def _build_low_rank_form(space: Features, samples: np.ndarray, cost: np.ndarray,
     return LowRankForm(X if len(samples) == space.n else X[samples], cost, intercept)
 
 
-def solution_from_labels(problem: Problem, system: System, y: np.ndarray, soft: bool = False) -> Solution:
+def solution_from_labels(
+    problem: Problem, system: System, y: np.ndarray, soft: bool = False, alpha: np.ndarray | None = None
+) -> Solution:
     """The least-squares solution for labels y of the samples of a system, without a certificate.
 
-    ``soft`` labels are targets only; the labels of the solution are then the signs of f.
+    ``soft`` labels are targets only; the labels of the solution are then the signs of f. ``alpha`` is S y if that is
+    known.
     """
     form, samples = system.form, system.samples
-    alpha = form.product(y)
+    alpha = form.product(y) if alpha is None else alpha
     dual = np.zeros(problem.space.n)
     dual[samples] = alpha
     signs = problem.signs.copy()
@@ -179,11 +182,16 @@ def last_model(
 
 
 def searched_solution(
-    problem: Problem, system: System, y: np.ndarray, certificate: Certificate, stop: StoppingRule
+    problem: Problem,
+    system: System,
+    y: np.ndarray,
+    certificate: Certificate,
+    stop: StoppingRule,
+    alpha: np.ndarray | None = None,
 ) -> Solution:
-    """The solution of the labels at which a search ended."""
+    """The solution of the labels at which a search ended; ``alpha`` is S y if that is known."""
     return replace(
-        solution_from_labels(problem, system, y),
+        solution_from_labels(problem, system, y, alpha=alpha),
         certificate=certificate,
         status=str(stop.status),
         n_iter=max(len(stop.trace), 1),

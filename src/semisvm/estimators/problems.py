@@ -216,16 +216,42 @@ class BinaryProblems:
     def _limit(self) -> StoppingRule:
         return StoppingRule(max_time=self.settings.formulation.solver.max_time)
 
-    def held_out_scores(self, codes: np.ndarray, weights: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
+    def leave_one_out_scores(
+        self, codes: np.ndarray, weights: np.ndarray, solutions: Sequence[Solution], equal: np.ndarray
+    ) -> np.ndarray | None:
+        """Scores of labeled samples by models without them and those equal to them, from the solutions of the tasks.
+
+        A column per binary task; None if folds are cheaper.
+        """
+        solver, problems = (
+            self.settings.formulation.solver,
+            [self.state(t, weights) for t in self.tasks(codes, weights)],
+        )
+
+        def leave_out(number: int) -> np.ndarray | None:
+            return solver.leave_one_out_scores(problems[number], solutions[number], equal)
+
+        columns = run_parallel(leave_out, range(len(problems)), self.settings.n_jobs)
+        found = [column for column in columns if column is not None]
+        return np.column_stack(found) if len(found) == len(columns) else None
+
+    def held_out_scores(
+        self,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        groups: list[np.ndarray],
+        solutions: Sequence[Solution] | None = None,
+    ) -> np.ndarray:
         """Scores of labeled samples by models without their group, a column per binary task.
 
-        All models together take no longer than a fit may take.
+        All models together take no longer than a fit may take. A closed form uses the solutions with all samples, if
+        they are still there.
         """
         limit = self._limit()
         solver = self.settings.formulation.solver
         if solver.accepts.held_out:
             problems = [self.state(task, weights) for task in self.tasks(codes, weights)]
-            solved = zip(problems, self._solve(problems, limit))
+            solved = zip(problems, solutions or self._solve(problems, limit))
             return np.column_stack([solver.held_out_scores(p, s, groups) for p, s in solved])
         scores = np.zeros((len(codes), n_binary_tasks(self.settings.multiclass, len(self.classes))))
         has_unlabeled = (codes < 0).any()  # held-out samples join the unlabeled ones, if there are any

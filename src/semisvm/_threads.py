@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, wraps
 from numbers import Integral
 from typing import Any, TypeVar
 
-from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
@@ -168,21 +170,74 @@ def n_parallel(n_jobs: int | None, n_tasks: int) -> int:
     return max(1, min(effective_n_jobs(n_jobs), n_tasks, n_tasks if limit is None else limit))
 
 
-def run_parallel(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
+def n_jobs_of_fit(n_jobs: int | None) -> int:
+    """``n_jobs`` of compiled tasks, which run without the interpreter lock: None is as many as the caller may use.
+
+    Inside of a joblib worker it is one, and under ``parallel_config(n_jobs=...)`` what that says.
+    """
+    if n_jobs is not None:
+        return n_jobs
+    backend, configured = get_active_backend()
+    if configured is not None or backend.nesting_level:
+        return effective_n_jobs(None)
+    return n_available_threads()
+
+
+def run_parallel(
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_jobs: int | None,
+    interrupt: Callable[[], object] | None = None,
+) -> list[Result]:
     """``task`` of every item, as many at a time as ``n_parallel`` says, each with an equal part of the threads.
 
-    scikit-learn's configuration, which belongs to a thread, is that of the caller.
+    scikit-learn's configuration, which belongs to a thread, is that of the caller. The caller's thread works like the
+    others, so that Ctrl-C reaches a task. If it comes while that thread waits for the others, ``interrupt`` is called,
+    which should make them end; without it Ctrl-C is raised when the tasks that have begun are done.
     """
     n_workers = n_parallel(n_jobs, len(items))
-    part = max(1, n_available_threads() // n_workers) if n_workers > 1 else None
+    if n_workers == 1:
+        return [task(item) for item in items]
+    part, config = max(1, n_available_threads() // n_workers), get_config()
+    waiting, results = deque(range(len(items))), {}
 
-    config = get_config()
+    def take() -> int | None:
+        try:
+            return waiting.popleft()
+        except IndexError:
+            return None
 
-    def run(item: Item) -> Result:
+    def work() -> None:
         with limit_threads(part), config_context(**config):
-            return task(item)
+            for number in iter(take, None):
+                try:
+                    results[number] = task(items[number])
+                except BaseException:
+                    waiting.clear()  # no further task begins
+                    raise
 
-    return Parallel(n_jobs=n_workers, prefer="threads")(delayed(run)(item) for item in items)
+    with ThreadPoolExecutor(n_workers - 1) as pool:
+        others = [pool.submit(work) for _ in range(n_workers - 1)]
+        try:
+            work()
+        except KeyboardInterrupt:  # between two tasks, or in one that does not listen
+            if interrupt is not None:
+                interrupt()
+            raise
+        for other in others:
+            _wait(other, interrupt)
+    return [results[number] for number in range(len(items))]
+
+
+def _wait(other: Future, interrupt: Callable[[], object] | None) -> None:
+    """The end of a thread; at Ctrl-C in the meantime ``interrupt`` is called."""
+    while True:
+        try:
+            return other.result()
+        except KeyboardInterrupt:
+            if interrupt is None or (other.done() and other.exception() is not None):
+                raise
+            interrupt()
 
 
 def tiles(n: int, size: int | None = None) -> Iterator[slice]:

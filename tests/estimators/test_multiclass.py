@@ -404,5 +404,5 @@ def test_problems_that_need_less_leave_their_time_to_the_others(clock, monkeypat
         return solve(solver, *args, **kwargs)
 
     monkeypatch.setattr(SMO, "solve", quick_solve)
-    model("SVM", max_time=60.0).fit(*three_classes())
+    model("SVM", max_time=60.0, n_jobs=1).fit(*three_classes())
     assert given == pytest.approx([20.0, 27.0, 48.0])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._threads import n_parallel, run_parallel
+from .._threads import n_jobs_of_fit, n_parallel, run_parallel
 from ..balance import AskedShares, Balance, Count, Free, Mean, standard_error
 from ..losses import Loss
 from ..model_selection.shares import ShareEstimator, decide_shares
@@ -231,7 +231,7 @@ class BinaryProblems:
         def leave_out(number: int) -> np.ndarray | None:
             return solver.leave_one_out_scores(problems[number], solutions[number], equal)
 
-        columns = run_parallel(leave_out, range(len(problems)), self.settings.n_jobs)
+        columns = run_parallel(leave_out, range(len(problems)), n_jobs_of_fit(self.settings.n_jobs))
         found = [column for column in columns if column is not None]
         return np.column_stack(found) if len(found) == len(columns) else None
 
@@ -280,7 +280,7 @@ class BinaryProblems:
         if solver.accepts.batch and isinstance(space, Features):
             with progress.tasks(len(problems)) as callbacks:
                 return replace(solver, max_time=limit.time_left).solve_batch(problems, callbacks)
-        n_jobs = settings.n_jobs
+        n_jobs = n_jobs_of_fit(settings.n_jobs)
         if solver.accepts.space == "gram" or isinstance(space, Gram):
             gram = space.gram()
             if solver.accepts.space == "gram" and not gram.fits_memory:
@@ -292,12 +292,18 @@ class BinaryProblems:
         n_threads = n_parallel(n_jobs, len(problems))
 
         def solve(number: int) -> Solution:
-            with progress.task(number) as callback:
+            with progress.task(number) as step:
+
+                def callback(row: dict[str, Any]) -> bool:
+                    return bool(interrupted) or (step is not None and bool(step(row)))
+
                 share = limit.time_share((len(problems) - number) / n_threads)
                 one = replace(solver, max_time=NO_TIME if interrupted else share)
                 solution = one.solve(problems[number], callback=callback, rng=np.random.default_rng(seed))
+                if interrupted and solution.status == "stopped":
+                    solution = replace(solution, status="interrupted")
                 if solution.status == "interrupted":
                     interrupted.append(number)
                 return without_false_bound(problems[number], solution)
 
-        return run_parallel(solve, range(len(problems)), n_jobs)
+        return run_parallel(solve, range(len(problems)), n_jobs, interrupt=lambda: interrupted.append(-1))

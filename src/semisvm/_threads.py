@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
 from numbers import Integral
 from typing import Any, TypeVar
@@ -18,6 +18,11 @@ from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 TILE = 512  # default number of matrix rows that one task works on
+SMALL = 4_000_000  # multiplications that are done before a second thread has started
+SMALL_PRODUCT = (
+    20_000_000  # multiplications of BLAS, a millisecond, that its threads would spend waiting for each other
+)
+TINY_PRODUCT = 200_000  # multiplications for which BLAS takes one thread by itself
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,7 +37,7 @@ class _BlasThreads:
     """
 
     def __init__(self) -> None:
-        self._controller: ThreadpoolController | None = None
+        self._libraries: list[Any] | None = None
         self._forget()
         if hasattr(os, "register_at_fork"):  # of the threads that hold limits or the lock, a child has one at most
             os.register_at_fork(after_in_child=self._restart)
@@ -41,13 +46,12 @@ class _BlasThreads:
         self._lock = threading.Lock()
         self._limits: list[int] = []
         self._current: int | None = None
-        self._limiter: Any = None
+        self._before: list[int] = []  # threads of the libraries without a limit
 
     def _restart(self) -> None:
-        limiter = self._limiter
+        before = self._before
         self._forget()
-        if limiter is not None:
-            self._restore(limiter)
+        self._set(before)
 
     def add(self, limit: int) -> None:
         with self._lock:
@@ -64,24 +68,22 @@ class _BlasThreads:
         limit = min(self._limits, default=None)
         if limit == self._current:
             return
-        if self._limiter is not None:
-            self._restore(self._limiter)
-        self._current, self._limiter = limit, None
-        if limit is not None:
-            self._controller = self._controller or ThreadpoolController().select(user_api="blas")
-            self._end_turn()
-            allowed = [library.num_threads for library in self._controller.lib_controllers]
-            self._limiter = self._controller.limit(limits=min([limit, *allowed]), user_api="blas")
+        if self._libraries is None:
+            self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        if self._current is None:
+            self._before = [library.get_num_threads() for library in self._libraries]
+        self._current = limit
+        self._set(self._before if limit is None else [min([limit, *self._before])] * len(self._before))
 
-    def _restore(self, limiter: Any) -> None:
-        self._end_turn()
-        limiter.restore_original_limits()
-        self._end_turn()
+    def _set(self, n_threads: list[int]) -> None:
+        for library, number in zip(self._libraries or (), n_threads):
+            self._end_turn(library)
+            library.set_num_threads(number)
+            self._end_turn(library)
 
-    def _end_turn(self) -> None:
-        for library in self._controller.lib_controllers if self._controller else ():
-            if hasattr(library, "clear_controlling_thread"):  # OpenBLAS, from threadpoolctl 3.8 on
-                library.clear_controlling_thread(force=True)
+    def _end_turn(self, library: Any) -> None:
+        if hasattr(library, "clear_controlling_thread"):  # OpenBLAS, from threadpoolctl 3.8 on
+            library.clear_controlling_thread(force=True)
 
 
 _blas_threads = _BlasThreads()
@@ -101,6 +103,13 @@ class _BlasLimit:
 
 
 single_blas_thread = _BlasLimit(1)  # small systems are slower with more threads, the more so on busy cores
+
+
+def blas_threads_for(n_multiplications: int) -> AbstractContextManager:
+    """One thread of BLAS for a small product, else as many as there are."""
+    return single_blas_thread if TINY_PRODUCT < n_multiplications <= SMALL_PRODUCT else nullcontext()
+
+
 _this_thread = threading.local()  # its ``limit``: how many threads it may use, itself included
 
 

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from semisvm import _threads
 from semisvm._threads import (
+    blas_threads_for,
     limit_threads,
     n_available_threads,
     n_jobs_of_fit,
@@ -157,3 +158,11 @@ def test_none_is_every_thread_unless_joblib_says_otherwise(monkeypatch):
             assert n_jobs_of_fit(None) == n
     assert Parallel(2, prefer="threads")(delayed(n_jobs_of_fit)(None) for _ in range(2)) == [1, 1]
     assert n_jobs_of_fit(None) == 4
+
+
+def test_small_products_have_one_thread_of_blas():
+    with threadpool_limits(2, user_api="blas"):
+        for n_multiplications, n_threads in [(10**5, 2), (10**6, 1), (10**9, 2)]:  # the smallest take one by themselves
+            with blas_threads_for(n_multiplications):
+                assert set(blas_threads()) == {n_threads}
+        assert set(blas_threads()) == {2}

@@ -134,11 +134,13 @@ def within_n_jobs(method: Callable) -> Callable:
     @wraps(method)
     def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
         n_jobs = self.n_jobs
-        if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        if n_jobs is None:
+            return method(self, *args, **kwargs)
+        if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
             raise ValueError(
                 f"n_jobs={n_jobs!r} is not allowed; n_jobs takes a number of threads, -1 for one per core, or None."
             )
-        with limit_threads(None if n_jobs is None else effective_n_jobs(n_jobs)):
+        with limit_threads(effective_n_jobs(n_jobs)):
             return method(self, *args, **kwargs)
 
     return limited

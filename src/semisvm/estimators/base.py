@@ -181,8 +181,8 @@ class BaseSVM(
         """``transduction_``: given labels, then those that the method found, then predictions."""
         codes = data.labels.codes.copy()
         codes[data.kept] = self._found_codes(solutions, data, problems)
-        outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
-        if len(outside):
+        if len(data.kept) < len(codes):
+            outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
             codes[outside] = winners(self._couple(self._scores(data.X[outside])))
         self.transduction_ = data.labels_of(codes)
 

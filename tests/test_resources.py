@@ -1,12 +1,14 @@
 """Threads and memory of a fit: no more than were asked for."""
 
 import gc
+import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from joblib import parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from factories import PATHS, blobs, few_unlabeled, make_estimator, slow_unless, two_gaussians
@@ -14,6 +16,7 @@ from semisvm import _threads
 from semisvm.estimators import ESTIMATORS
 from semisvm.estimators.problems import BinaryProblems
 from semisvm.self_training import WRAPPERS
+from semisvm.solvers import SMO
 
 NAMES = [*ESTIMATORS, *WRAPPERS]
 SHORT = {"population": 4, "generations": 4, "stall": 2, "max_nodes": 200, "random_state": 0}
@@ -68,6 +71,28 @@ def test_jobs_over_classes_share_the_threads(name, pools, monkeypatch):
     make_estimator(name, n_jobs=2, C=1.0, **SHORT).fit(*blobs(n=48))
     assert max(pools, default=1) <= 2
     assert set(limits) <= {1, 2}
+
+
+def test_by_default_the_binary_problems_of_several_classes_have_all_cores(monkeypatch):
+    monkeypatch.setattr(_threads, "_n_cores", lambda: 4)
+    X, y = blobs(n=48)
+    solve, used, all_three = SMO.solve, set(), threading.Barrier(3, timeout=60)
+
+    def recorded(self, *args, **kwargs):
+        used.add(threading.get_ident())
+        if together:
+            all_three.wait()
+        return solve(self, *args, **kwargs)
+
+    monkeypatch.setattr(SMO, "solve", recorded)
+    together = True
+    make_estimator("SVM", C=1.0).fit(X, y)
+    assert len(used) == 3
+    together = False
+    used.clear()
+    with parallel_config(n_jobs=1):
+        make_estimator("SVM", C=1.0).fit(X, y)
+    assert used == {threading.get_ident()}
 
 
 def test_threads_inside_of_threads_do_not_multiply(pools):

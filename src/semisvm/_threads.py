@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
 from numbers import Integral
 from typing import Any, TypeVar
 
-from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 TILE = 512  # default number of matrix rows that one task works on
+SMALL = 4_000_000  # multiplications that are done before a second thread has started
+SMALL_PRODUCT = (
+    20_000_000  # multiplications of BLAS, a millisecond, that its threads would spend waiting for each other
+)
+TINY_PRODUCT = 200_000  # multiplications for which BLAS takes one thread by itself
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,7 +37,7 @@ class _BlasThreads:
     """
 
     def __init__(self) -> None:
-        self._controller: ThreadpoolController | None = None
+        self._libraries: list[Any] | None = None
         self._forget()
         if hasattr(os, "register_at_fork"):  # of the threads that hold limits or the lock, a child has one at most
             os.register_at_fork(after_in_child=self._restart)
@@ -39,13 +46,12 @@ class _BlasThreads:
         self._lock = threading.Lock()
         self._limits: list[int] = []
         self._current: int | None = None
-        self._limiter: Any = None
+        self._before: list[int] = []  # threads of the libraries without a limit
 
     def _restart(self) -> None:
-        limiter = self._limiter
+        before = self._before
         self._forget()
-        if limiter is not None:
-            self._restore(limiter)
+        self._set(before)
 
     def add(self, limit: int) -> None:
         with self._lock:
@@ -62,24 +68,22 @@ class _BlasThreads:
         limit = min(self._limits, default=None)
         if limit == self._current:
             return
-        if self._limiter is not None:
-            self._restore(self._limiter)
-        self._current, self._limiter = limit, None
-        if limit is not None:
-            self._controller = self._controller or ThreadpoolController().select(user_api="blas")
-            self._end_turn()
-            allowed = [library.num_threads for library in self._controller.lib_controllers]
-            self._limiter = self._controller.limit(limits=min([limit, *allowed]), user_api="blas")
+        if self._libraries is None:
+            self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        if self._current is None:
+            self._before = [library.get_num_threads() for library in self._libraries]
+        self._current = limit
+        self._set(self._before if limit is None else [min([limit, *self._before])] * len(self._before))
 
-    def _restore(self, limiter: Any) -> None:
-        self._end_turn()
-        limiter.restore_original_limits()
-        self._end_turn()
+    def _set(self, n_threads: list[int]) -> None:
+        for library, number in zip(self._libraries or (), n_threads):
+            self._end_turn(library)
+            library.set_num_threads(number)
+            self._end_turn(library)
 
-    def _end_turn(self) -> None:
-        for library in self._controller.lib_controllers if self._controller else ():
-            if hasattr(library, "clear_controlling_thread"):  # OpenBLAS, from threadpoolctl 3.8 on
-                library.clear_controlling_thread(force=True)
+    def _end_turn(self, library: Any) -> None:
+        if hasattr(library, "clear_controlling_thread"):  # OpenBLAS, from threadpoolctl 3.8 on
+            library.clear_controlling_thread(force=True)
 
 
 _blas_threads = _BlasThreads()
@@ -99,6 +103,13 @@ class _BlasLimit:
 
 
 single_blas_thread = _BlasLimit(1)  # small systems are slower with more threads, the more so on busy cores
+
+
+def blas_threads_for(n_multiplications: int) -> AbstractContextManager:
+    """One thread of BLAS for a small product, else as many as there are."""
+    return single_blas_thread if TINY_PRODUCT < n_multiplications <= SMALL_PRODUCT else nullcontext()
+
+
 _this_thread = threading.local()  # its ``limit``: how many threads it may use, itself included
 
 
@@ -123,11 +134,13 @@ def within_n_jobs(method: Callable) -> Callable:
     @wraps(method)
     def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
         n_jobs = self.n_jobs
-        if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        if n_jobs is None:
+            return method(self, *args, **kwargs)
+        if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
             raise ValueError(
                 f"n_jobs={n_jobs!r} is not allowed; n_jobs takes a number of threads, -1 for one per core, or None."
             )
-        with limit_threads(None if n_jobs is None else effective_n_jobs(n_jobs)):
+        with limit_threads(effective_n_jobs(n_jobs)):
             return method(self, *args, **kwargs)
 
     return limited
@@ -168,21 +181,74 @@ def n_parallel(n_jobs: int | None, n_tasks: int) -> int:
     return max(1, min(effective_n_jobs(n_jobs), n_tasks, n_tasks if limit is None else limit))
 
 
-def run_parallel(task: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
+def n_jobs_of_fit(n_jobs: int | None) -> int:
+    """``n_jobs`` of compiled tasks, which run without the interpreter lock: None is as many as the caller may use.
+
+    Inside of a joblib worker it is one, and under ``parallel_config(n_jobs=...)`` what that says.
+    """
+    if n_jobs is not None:
+        return n_jobs
+    backend, configured = get_active_backend()
+    if configured is not None or backend.nesting_level:
+        return effective_n_jobs(None)
+    return n_available_threads()
+
+
+def run_parallel(
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_jobs: int | None,
+    interrupt: Callable[[], object] | None = None,
+) -> list[Result]:
     """``task`` of every item, as many at a time as ``n_parallel`` says, each with an equal part of the threads.
 
-    scikit-learn's configuration, which belongs to a thread, is that of the caller.
+    scikit-learn's configuration, which belongs to a thread, is that of the caller. The caller's thread works like the
+    others, so that Ctrl-C reaches a task. If it comes while that thread waits for the others, ``interrupt`` is called,
+    which should make them end; without it Ctrl-C is raised when the tasks that have begun are done.
     """
     n_workers = n_parallel(n_jobs, len(items))
-    part = max(1, n_available_threads() // n_workers) if n_workers > 1 else None
+    if n_workers == 1:
+        return [task(item) for item in items]
+    part, config = max(1, n_available_threads() // n_workers), get_config()
+    waiting, results = deque(range(len(items))), {}
 
-    config = get_config()
+    def take() -> int | None:
+        try:
+            return waiting.popleft()
+        except IndexError:
+            return None
 
-    def run(item: Item) -> Result:
+    def work() -> None:
         with limit_threads(part), config_context(**config):
-            return task(item)
+            for number in iter(take, None):
+                try:
+                    results[number] = task(items[number])
+                except BaseException:
+                    waiting.clear()  # no further task begins
+                    raise
 
-    return Parallel(n_jobs=n_workers, prefer="threads")(delayed(run)(item) for item in items)
+    with ThreadPoolExecutor(n_workers - 1) as pool:
+        others = [pool.submit(work) for _ in range(n_workers - 1)]
+        try:
+            work()
+        except KeyboardInterrupt:  # between two tasks, or in one that does not listen
+            if interrupt is not None:
+                interrupt()
+            raise
+        for other in others:
+            _wait(other, interrupt)
+    return [results[number] for number in range(len(items))]
+
+
+def _wait(other: Future, interrupt: Callable[[], object] | None) -> None:
+    """The end of a thread; at Ctrl-C in the meantime ``interrupt`` is called."""
+    while True:
+        try:
+            return other.result()
+        except KeyboardInterrupt:
+            if interrupt is None or (other.done() and other.exception() is not None):
+                raise
+            interrupt()
 
 
 def tiles(n: int, size: int | None = None) -> Iterator[slice]:

@@ -15,6 +15,7 @@ from semisvm.datasets import make_two_gaussians
 from semisvm.estimators import ESTIMATORS, _calibration, problems
 from semisvm.model_selection.splits import folds_of_distinct_samples
 from semisvm.multiclass import COUPLINGS, SCHEMES, couple, fit_slope
+from semisvm.solvers.dual import leave_one_out
 
 every_path = pytest.mark.parametrize("name", PATHS)
 two_or_three_classes = pytest.mark.parametrize("k", [2, 3])
@@ -39,6 +40,16 @@ def slope_arguments(monkeypatch):
     calls = []
     monkeypatch.setattr(_calibration, "fit_slope", lambda *given: calls.append(given) or fit_slope(*given))
     return calls
+
+
+@pytest.fixture
+def solved_problems(monkeypatch):
+    """The binary problems that are solved, in their order."""
+    solved, original = [], problems.BinaryProblems._solve
+    monkeypatch.setattr(
+        problems.BinaryProblems, "_solve", lambda self, ps, *rest: solved.extend(ps) or original(self, ps, *rest)
+    )
+    return solved
 
 
 def check_probabilities(fitted, X, k):
@@ -164,19 +175,36 @@ def test_held_out_scores_are_those_of_fits_without_the_fold(slope_arguments):
 
 
 @pytest.mark.parametrize("name, k", slow_unless(lambda name, k: name in SOME or k == 2, PATHS, (2, 3)))
-def test_only_predict_proba_pays_for_the_calibration(name, k, monkeypatch):
-    solved, original = [], problems.BinaryProblems._solve
-    monkeypatch.setattr(
-        problems.BinaryProblems, "_solve", lambda self, ps, *rest: solved.extend(ps) or original(self, ps, *rest)
-    )
+def test_only_predict_proba_pays_for_the_calibration(name, k, solved_problems):
     X, y = overlapping(k)
     fitted, n_tasks = model(name).fit(X, y), 1 if k == 2 else 3
     fitted.predict(X)
-    assert len(solved) == n_tasks
+    assert len(solved_problems) == n_tasks
     fitted.predict_proba(X)
     fitted.predict_proba(X)
     in_closed_form = formulation_of(fitted).solver.accepts.held_out
-    assert len(solved) == (2 if in_closed_form else 6) * n_tasks
+    assert len(solved_problems) == (2 if in_closed_form else 6) * n_tasks
+
+
+@pytest.mark.parametrize("name", ["SVM", "LSSVM"])
+def test_one_vs_one_of_an_svm_or_least_squares_trains_every_pair_once(name, solved_problems):
+    X, y = overlapping(4)
+    fitted = model(name, "ovo").fit(X, y)
+    fitted.predict(X), fitted.predict_proba(X)
+    assert len(solved_problems) == 6
+
+
+def test_one_vs_one_with_many_free_samples_is_calibrated_by_folds(monkeypatch, solved_problems, slope_arguments):
+    X, y = overlapping(3, n_labeled=60)
+    one_by_one = model("SVM", "ovo").fit(X, y)
+    assert len(solved_problems) == 3
+    monkeypatch.setattr(leave_one_out, "LIMIT", 1)
+    by_folds = model("SVM", "ovo").fit(X, y)
+    assert len(solved_problems) == 3 + 6 * 3
+    (of_samples, truth, _), (of_folds, same, _) = slope_arguments
+    np.testing.assert_array_equal(truth, same)
+    assert np.corrcoef(of_samples[:, 1], of_folds[:, 1])[0, 1] > 0.9
+    np.testing.assert_allclose(one_by_one.predict_proba(X), by_folds.predict_proba(X), atol=0.1)
 
 
 @pytest.mark.parametrize(

@@ -100,3 +100,14 @@ def test_features_beyond_the_memory_limit_are_refused(landmarks, monkeypatch):
     monkeypatch.setenv("SEMISVM_MEMORY", "479")
     with pytest.raises(MemoryError, match=r"20 samples by 3 landmarks takes 480 bytes and the limit is 479 bytes\."):
         nystroem(Kernel("rbf", 0.3), X, 3, landmarks, rng=0)
+
+
+def test_the_free_memory_is_looked_up_again_after_a_while(monkeypatch):
+    monkeypatch.delenv("SEMISVM_MEMORY", raising=False)
+    monkeypatch.setattr(base, "_last_look", (-np.inf, 0))
+    now, texts = [0.0], iter(["MemTotal: 9 kB\nMemAvailable: 2048 kB\n", "MemAvailable: 4096 kB\n"])
+    monkeypatch.setattr(base.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(base.Path, "read_text", lambda path: next(texts))
+    assert memory_limit() == memory_limit() == 2**20
+    now[0] += 2.0 * base.LOOK_PERIOD
+    assert memory_limit() == 2**21

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from semisvm._validation.data import check_kernel_matrix, check_sample_weight
+from semisvm import SVM
+from semisvm._validation.data import check_kernel_matrix, check_sample_weight, check_X
 
 NAN = float("nan")
 
@@ -38,3 +40,16 @@ def test_a_kernel_matrix_is_symmetric():
     assert check_kernel_matrix(K) is K
     with pytest.raises(ValueError, match="not symmetric"):
         check_kernel_matrix(K + [[0.0, 1e-3], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_samples_have_sorted_indices_of_32_bits_and_the_given_ones_stay(container):
+    given = container(([1.0, 2.0, 3.0], np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    given.indices, given.indptr = given.indices.astype(np.int64), given.indptr.astype(np.int64)
+    checked = check_X(SVM(), given, reset=True)
+    assert isinstance(checked, container)
+    assert checked.indices.dtype == checked.indptr.dtype == np.int32
+    assert checked.indices.tolist() == [0, 2, 1]
+    np.testing.assert_array_equal(checked.toarray(), [[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]])
+    assert given.indices.dtype == np.int64
+    assert given.indices.tolist() == [2, 0, 1]

@@ -28,9 +28,14 @@ def check_X(estimator: Any, X: Any, reset: bool, precomputed: bool = False) -> A
         raise ValueError(
             f"kernel='precomputed' takes the square matrix of kernel values of all samples; X has shape {X.shape}."
         )
-    if sparse.issparse(X) and not X.has_sorted_indices:
-        X = X.sorted_indices()
-    return X
+    return _in_standard_form(X) if sparse.issparse(X) else X
+
+
+def _in_standard_form(X: Any) -> Any:
+    """A CSR with sorted indices of 32 bits where these suffice, the one form that loops are compiled for."""
+    if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    return X if X.has_sorted_indices else X.sorted_indices()
 
 
 def copy_if_shared(X: Any, given: Any) -> Any:

@@ -55,7 +55,8 @@ def encode_labels(y: Any, unlabeled: Any = -1) -> Labels:
         )
     if given.dtype.kind == "f" and np.isinf(given).any():
         raise ValueError("y holds infinity; a label is text or a finite number, and None or NaN where there is none.")
-    check_classification_targets(given)
+    if given.dtype.kind not in "biuUS":  # of these every value is a label
+        check_classification_targets(given)
     classes, inverse = np.unique(given, return_inverse=True)
     _warn_of_signs(values, classes, missing, unlabeled)
     codes = np.full(len(values), -1)
@@ -80,7 +81,7 @@ def _as_column(y: Any) -> np.ndarray:
     values = np.asarray(y)
     if values.dtype.kind not in "biufUSO":
         values = values.astype(object)
-    return column_or_1d(values, warn=True)
+    return values if values.ndim == 1 else column_or_1d(values, warn=True)
 
 
 def _keep_integers(y: Any) -> Any:

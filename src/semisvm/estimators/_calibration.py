@@ -1,15 +1,16 @@
-"""The slope of an estimator's probabilities, from held-out scores of its labeled samples."""
+"""The slope of an estimator's probabilities, from scores of its labeled samples by models without them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._validation import warn_user
-from ..model_selection.splits import folds_of_distinct_samples
+from ..model_selection.splits import equal_samples, folds_of_distinct_samples
 from ..multiclass import fit_slope, pairs
+from ..solution import Solution
 from .problems import BinaryProblems, ProblemSettings, prepare
 
 N_FOLDS = 5
@@ -44,32 +45,46 @@ def calibrate(
     codes: np.ndarray,
     weights: np.ndarray,
     problems: BinaryProblems | None = None,
+    solutions: Sequence[Solution] | None = None,
 ) -> float:
-    """The slope from scores of labeled samples, held out fold by fold.
+    """The slope from scores of labeled samples, each by a model without it.
 
-    ``settings`` hold C and gamma as numbers; ``problems`` are those of the fit, if they are still there.
+    Of the solutions of a fit, where the solver can tell: leaving out one sample after the other; else fold by fold.
+    ``settings`` hold C and gamma as numbers; ``problems`` and ``solutions`` are those of the fit, if they are at hand.
     """
-    n_classes = len(classes)
-    groups = held_out_groups(X, codes, n_classes, settings.kernel.name == "precomputed", settings.name)
-    if groups is None:
-        return 1.0
-    problems = problems or prepare(settings, classes, X, codes, weights)
-    scores = problems.held_out_scores(codes, weights, groups)
-    held = codes >= 0
-    return fit_slope(*_score_columns(scores[held], codes[held], weights[held], n_classes, settings.multiclass))
+    held, scores = codes >= 0, None
+    if problems is not None and solutions is not None and settings.formulation.solver.accepts.leave_one_out:
+        equal = equal_samples(X, np.flatnonzero(held))
+        if not _can_hold_out(equal, codes, len(classes), settings.name):
+            return 1.0
+        scores = problems.leave_one_out_scores(codes, weights, solutions, equal)
+    if scores is None:
+        groups = held_out_groups(X, codes, len(classes), settings.kernel.name == "precomputed", settings.name)
+        if groups is None:
+            return 1.0
+        problems = problems or prepare(settings, classes, X, codes, weights)
+        scores = problems.held_out_scores(codes, weights, groups, solutions)
+    return fit_slope(*_score_columns(scores[held], codes[held], weights[held], len(classes), settings.multiclass))
 
 
 def held_out_groups(X: Any, codes: np.ndarray, n_classes: int, precomputed: bool, name: str) -> list[np.ndarray] | None:
     """Labeled samples fold by fold; None, with a warning by the estimator of this name, if one has the only label."""
     contents = np.sort(X, axis=1) if precomputed else X  # kernel values of a sample, whatever their order
     folds = folds_of_distinct_samples(contents, codes, N_FOLDS)
-    if any(len(np.unique(folds[codes == c])) < 2 for c in range(n_classes)):
-        warn_user(
-            f"{name}: a class has one labeled sample (not counting equal ones), which cannot be held "
-            "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two samples of each class or more."
-        )
+    if not _can_hold_out(folds, codes, n_classes, name):
         return None
     return [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
+
+
+def _can_hold_out(groups: np.ndarray, codes: np.ndarray, n_classes: int, name: str) -> bool:
+    """Whether every class has samples of two groups; if not, the estimator of this name warns."""
+    if all(len(np.unique(groups[codes == c])) > 1 for c in range(n_classes)):
+        return True
+    warn_user(
+        f"{name}: a class has one labeled sample (not counting equal ones), which cannot be held "
+        "out; the probabilities are 1/(1 + exp(-f)), not calibrated. Label two samples of each class or more."
+    )
+    return False
 
 
 def _score_columns(

@@ -142,9 +142,12 @@ class BaseSVM(
         warn_if_indefinite(self, problems.space, problems.kernel, X, settings.intercept is True)
         self._copy_details(solutions)
         resolved = replace(settings, C=self.C_, gamma=self.gamma_)
-        self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, copy_if_shared(X, given), codes, weights))
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
-            self._slope_.compute(problems)  # the coupled decision needs it
+            slope = calibrate(resolved, self.classes_, X, codes, weights, problems, solutions)
+            self._slope_ = LazySlope(lambda: slope)  # the coupled decision needs it at once
+        else:
+            kept = copy_if_shared(X, given)
+            self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, kept, codes, weights))
         self.training_scores_ = self._training_scores(solutions, data)
         self._fill_labels(solutions, data, problems)
         self._keep_training_set(data)
@@ -178,8 +181,8 @@ class BaseSVM(
         """``transduction_``: given labels, then those that the method found, then predictions."""
         codes = data.labels.codes.copy()
         codes[data.kept] = self._found_codes(solutions, data, problems)
-        outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
-        if len(outside):
+        if len(data.kept) < len(codes):
+            outside = np.setdiff1d(np.arange(len(codes)), data.kept, assume_unique=True)
             codes[outside] = winners(self._couple(self._scores(data.X[outside])))
         self.transduction_ = data.labels_of(codes)
 
@@ -256,8 +259,9 @@ class BaseSVM(
         """Probabilities of the classes; the most probable one is the predicted one.
 
         Binary: 1/(1 + exp(-slope f)). One-vs-rest: a softmax of slope f_k. One-vs-one: the coupled pairwise
-        probabilities. The slope is fitted at first use (or when the estimator is saved), to scores of labeled samples
-        that were held out.
+        probabilities. The slope is fitted to scores of labeled samples by models without them: fold by fold at first
+        use (or when the estimator is saved); with one-vs-one, whose decision needs it, in ``fit``, and of an SVM from
+        its solution, leaving out one sample after the other (:mod:`semisvm.solvers.dual.leave_one_out`).
 
         Parameters
         ----------

@@ -161,8 +161,9 @@ class RunParameters(Parametrized):
         None,
         Described("int"),
         NONE,
-        doc="Largest number of threads, as in joblib: over the binary problems of several classes, and inside of each. "
-        "None solves one problem at a time, with all cores.",
+        doc="Largest number of threads, over the binary problems of several classes and inside of each; -1 for one per "
+        "core. None is -1 unless ``joblib.parallel_config`` says another number, and one problem at a time in a joblib "
+        "worker.",
     )
     verbose: int = parameter(0, Described("int"), doc="Above 0, print a line per iteration.")
     unlabeled: Any = parameter(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._threads import n_parallel, run_parallel
+from .._threads import n_jobs_of_fit, n_parallel, run_parallel
 from ..balance import AskedShares, Balance, Count, Free, Mean, standard_error
 from ..losses import Loss
 from ..model_selection.shares import ShareEstimator, decide_shares
@@ -216,16 +216,42 @@ class BinaryProblems:
     def _limit(self) -> StoppingRule:
         return StoppingRule(max_time=self.settings.formulation.solver.max_time)
 
-    def held_out_scores(self, codes: np.ndarray, weights: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
+    def leave_one_out_scores(
+        self, codes: np.ndarray, weights: np.ndarray, solutions: Sequence[Solution], equal: np.ndarray
+    ) -> np.ndarray | None:
+        """Scores of labeled samples by models without them and those equal to them, from the solutions of the tasks.
+
+        A column per binary task; None if folds are cheaper.
+        """
+        solver, problems = (
+            self.settings.formulation.solver,
+            [self.state(t, weights) for t in self.tasks(codes, weights)],
+        )
+
+        def leave_out(number: int) -> np.ndarray | None:
+            return solver.leave_one_out_scores(problems[number], solutions[number], equal)
+
+        columns = run_parallel(leave_out, range(len(problems)), n_jobs_of_fit(self.settings.n_jobs))
+        found = [column for column in columns if column is not None]
+        return np.column_stack(found) if len(found) == len(columns) else None
+
+    def held_out_scores(
+        self,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        groups: list[np.ndarray],
+        solutions: Sequence[Solution] | None = None,
+    ) -> np.ndarray:
         """Scores of labeled samples by models without their group, a column per binary task.
 
-        All models together take no longer than a fit may take.
+        All models together take no longer than a fit may take. A closed form uses the solutions with all samples, if
+        they are still there.
         """
         limit = self._limit()
         solver = self.settings.formulation.solver
         if solver.accepts.held_out:
             problems = [self.state(task, weights) for task in self.tasks(codes, weights)]
-            solved = zip(problems, self._solve(problems, limit))
+            solved = zip(problems, solutions or self._solve(problems, limit))
             return np.column_stack([solver.held_out_scores(p, s, groups) for p, s in solved])
         scores = np.zeros((len(codes), n_binary_tasks(self.settings.multiclass, len(self.classes))))
         has_unlabeled = (codes < 0).any()  # held-out samples join the unlabeled ones, if there are any
@@ -254,7 +280,7 @@ class BinaryProblems:
         if solver.solves_together(space):
             with progress.tasks(len(problems)) as callbacks:
                 return replace(solver, max_time=limit.time_left).solve_batch(problems, callbacks)
-        n_jobs = settings.n_jobs
+        n_jobs = n_jobs_of_fit(settings.n_jobs)
         if solver.accepts.space == "gram" or isinstance(space, Gram):
             gram = space.gram()
             if solver.accepts.space == "gram" and not gram.fits_memory:
@@ -266,12 +292,18 @@ class BinaryProblems:
         n_threads = n_parallel(n_jobs, len(problems))
 
         def solve(number: int) -> Solution:
-            with progress.task(number) as callback:
+            with progress.task(number) as step:
+
+                def callback(row: dict[str, Any]) -> bool:
+                    return bool(interrupted) or (step is not None and bool(step(row)))
+
                 share = limit.time_share((len(problems) - number) / n_threads)
                 one = replace(solver, max_time=NO_TIME if interrupted else share)
                 solution = one.solve(problems[number], callback=callback, rng=np.random.default_rng(seed))
+                if interrupted and solution.status == "stopped":
+                    solution = replace(solution, status="interrupted")
                 if solution.status == "interrupted":
                     interrupted.append(number)
                 return without_false_bound(problems[number], solution)
 
-        return run_parallel(solve, range(len(problems)), n_jobs)
+        return run_parallel(solve, range(len(problems)), n_jobs, interrupt=lambda: interrupted.append(-1))

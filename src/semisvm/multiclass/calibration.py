@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import softmax
 
 LARGEST = 1e6
 
@@ -38,17 +37,21 @@ def fit_slope(scores: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> flo
     float
         Above 0; close to 0 if the scores do not separate the classes.
     """
-    smoothing = 1.0 / (weights.sum() + 2.0)
-    target = np.full(scores.shape, smoothing / (scores.shape[1] - 1))
-    target[np.arange(len(truth)), truth] = 1.0 - smoothing
     size = np.abs(scores).mean()
     if not size > 0:
         return 1.0
+    smoothing, k = 1.0 / (weights.sum() + 2.0), scores.shape[1]
+    relative = np.ascontiguousarray(scores.T) / size
+    of_others = smoothing / (k - 1)
+    goal = (1.0 - smoothing - of_others) * relative[truth, np.arange(len(truth))] + of_others * relative.sum(axis=0)
 
     def derivative(slope: float) -> float:
-        """Derivative of the log-likelihood, divided by the size of the scores."""
-        expected = (softmax(scores * (slope / size), axis=1) * scores).sum(axis=1)
-        return float(weights @ ((target * scores).sum(axis=1) - expected)) / size
+        """Derivative of the log-likelihood in the slope of scores of size one."""
+        likelihood = slope * relative
+        likelihood -= likelihood.max(axis=0)
+        np.exp(likelihood, out=likelihood)
+        expected = (likelihood * relative).sum(axis=0) / likelihood.sum(axis=0)
+        return float(weights @ (goal - expected))
 
     low, high = 1e-6, 1.0
     if derivative(low) <= 0:

@@ -17,6 +17,7 @@ import math
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 FLOAT64_SAMPLES = 4096  # kernel matrices up to 128 MiB are of float64
 MEMORY_LIMIT = 4 * 2**30
 MIN_BLOCK = 512  # samples whose kernel matrix is held whatever the limit
+LOOK_PERIOD = 0.1  # seconds after which the free memory is looked up again: a small fit asks several times
+
+_last_look = (-math.inf, 0)  # when, and the bytes that were free
 
 Value = TypeVar("Value")
 
@@ -131,9 +135,13 @@ def format_bytes(n_bytes: int) -> str:
 
 
 def _available_memory() -> int:
-    """Bytes available without swapping; twice the limit where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable")) * 1024
-    except (OSError, StopIteration):
-        return 2 * MEMORY_LIMIT
+    """Bytes available without swapping, as a short time ago; twice the limit where the system does not tell."""
+    global _last_look
+    if time.monotonic() - _last_look[0] > LOOK_PERIOD:
+        try:
+            lines = Path("/proc/meminfo").read_text().splitlines()
+            found = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable")) * 1024
+        except (OSError, StopIteration):
+            found = 2 * MEMORY_LIMIT
+        _last_look = time.monotonic(), found
+    return _last_look[1]

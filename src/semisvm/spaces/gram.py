@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._threads import TILE, n_available_threads, run_in_threads, single_blas_thread, tiles
+from .._threads import SMALL, TILE, n_available_threads, run_in_threads, single_blas_thread, tiles
 from . import kernels
 from .base import FLOAT64_SAMPLES, Memo, memory_limit, require_memory
 from .kernel_rows import RowCache, add_rows, submatrix
 from .kernels import Kernel, Samples
 
-SMALL = 4_000_000  # multiplications that are done before a second thread has started
 N_PROBED = 1000  # samples whose block shows whether a kernel that a user gives is positive definite
 N_PRODUCTS = 30  # products with the matrix of more samples, for the same
 EXHAUSTED = 1e-12  # of a vector: what is left of it outside of a Krylov space is rounding error

@@ -32,6 +32,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._threads import blas_threads_for
+
 ROUNDING = 8.0  # a squared distance below this many rounding errors of its terms is zero
 MAGNIFIED = 1e-6  # of a squared width of the kernel: where such an error is larger, equal samples would differ
 
@@ -233,7 +235,8 @@ def arguments(form: KernelForm, A: Samples, B: Samples, width: float = 0.0) -> n
     A squared distance that is rounding error becomes zero, unless that makes no difference at this squared width of the
     kernel.
     """
-    T = A.X @ B.X.T
+    with blas_threads_for(A.X.shape[0] * A.X.shape[1] * B.X.shape[0]):
+        T = A.X @ B.X.T
     if sparse.issparse(T):
         T = T.toarray()
     if form.needs_distance:

@@ -18,14 +18,14 @@ def end_pair_steps(monkeypatch):
     def end_at(number, status):
         run, calls = smo._run_pair_steps, []
 
-        def run_or_end(iterate, tol, stop, whole_matrix):
+        def run_or_end(iterate, tol, stop, *options):
             calls.append(status)
             if len(calls) == number and status == "interrupted":
                 raise KeyboardInterrupt
             if len(calls) >= number and status == "max_time":
                 stop.end("max_time")
                 return
-            run(iterate, tol, stop, whole_matrix)
+            run(iterate, tol, stop, *options)
 
         monkeypatch.setattr(smo, "_run_pair_steps", run_or_end)
         return calls

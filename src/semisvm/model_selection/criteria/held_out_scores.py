@@ -27,13 +27,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...losses import Hinge, SquaredHinge
+from ...losses import Squared
+from ...solvers.dual.leave_one_out import ActiveSamples, active_samples
 from ...solvers.least_squares.system import system_samples
 from .closed_form import LeastSquaresModels, Slopes
 from .cv_splits import Split
 from .model_family import Member, Solved
-
-AT_BOUND = 1e-9  # of its bound: a multiplier this close is there
 
 
 class HeldOut(NamedTuple):
@@ -113,18 +112,13 @@ def _solve(H: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(H, rhs, rcond=None)[0]
 
 
-def _active_sets(one: Solved) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _active_sets(one: Solved) -> ActiveSamples:
     """Free samples, samples at their bound, and D of the free ones."""
-    problem, size, c = one.problem, np.abs(one.solution.multipliers), one.problem.cost
-    none = np.zeros(0, dtype=int)
-    if isinstance(problem.labeled, Hinge):
-        free = np.flatnonzero((size > AT_BOUND * c) & (size < (1.0 - AT_BOUND) * c))
-        return free, np.flatnonzero((size >= (1.0 - AT_BOUND) * c) & (c > 0)), np.zeros(len(free))
-    if isinstance(problem.labeled, SquaredHinge):
-        free = np.flatnonzero(size > 0)
-        return free, none, 0.5 / c[free]
-    free = system_samples(problem)[0]
-    return free, none, 1.0 / c[free]
+    problem = one.problem
+    if isinstance(problem.labeled, Squared):
+        free = system_samples(problem)[0]
+        return ActiveSamples(free, np.zeros(0, dtype=int), 1.0 / problem.cost[free])
+    return active_samples(problem, one.solution.multipliers)
 
 
 def _limiting(one: Solved) -> np.ndarray:

@@ -27,6 +27,7 @@ from ..base import Accepts, Callback, Solver, StoppingRule
 from .dual_problem import Dual, DualPoint, build_dual, solution_from_dual
 from .iterate import Iterate, join
 from .joint_steps import joint_steps, solve_free
+from .leave_one_out import leave_one_out_scores
 from .pair_steps import pair_steps, set_all_slopes, summarize
 from .stagnation import Patience, Stagnation
 
@@ -48,6 +49,7 @@ def solve_dual(
     stop: StoppingRule | None = None,
     polish: bool = True,
     whole_matrix: bool = True,
+    f_of_fixed: bool = True,
 ) -> DualPoint:
     """Solve the dual, from zeros or from any point.
 
@@ -67,6 +69,8 @@ def solve_dual(
     whole_matrix : bool
         Whether to compute the whole kernel matrix where the memory rule allows; False pays where few samples will have
         a multiplier.
+    f_of_fixed : bool
+        Whether f of the point returned is wanted at samples whose bounds are equal, too; another dual may free them.
     """
     if isinstance(start, DualPoint):
         iterate = Iterate(dual, start.a.copy(), start.f)
@@ -75,7 +79,7 @@ def solve_dual(
     iterate.project()
     stop = stop or StoppingRule(MAX_PAIR_STEPS)
     with stop:
-        _run_pair_steps(iterate, tol, stop, whole_matrix)
+        _run_pair_steps(iterate, tol, stop, whole_matrix, f_of_fixed)
         if polish and stop.status in ("converged", "stalled") and dual.gram.dtype == np.float64:
             solve_free(iterate)
     if stop.interrupted or stop.status == "stalled":  # f of half a step, or with the rounding errors of many
@@ -89,10 +93,11 @@ def solve_dual(
     return DualPoint(iterate.a, iterate.f, multiplier, max(top - bottom, 0.0), stop.n_iter, status)
 
 
-def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matrix: bool) -> None:
+def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matrix: bool, f_of_fixed: bool) -> None:
     """Pair steps until the violation is at most tol, on a block, on cached rows or on active sets (see above)."""
     gram = iterate.dual.gram
     movable = np.flatnonzero(iterate.dual.lower < iterate.dual.upper)
+    followed = np.arange(gram.n) if f_of_fixed else movable
     if len(movable) > SHRINK * gram.n:
         movable = np.arange(gram.n)
     on_block = gram.is_computed or (whole_matrix and gram.fits_memory)
@@ -109,7 +114,8 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
         if on_block:
             whole = len(movable) == gram.n and gram.fits_memory
             many = stop.n_iter + max(MANY, 20 * len(movable))
-            _steps_on_block(iterate, gram.compute() if whole else gram.block(movable), movable, tol, stop, many)
+            K = gram.compute() if whole else gram.block(movable)
+            _steps_on_block(iterate, K, movable, followed, tol, stop, many)
             if stop.running and stop.n_iter >= many:
                 joint_steps(iterate)
                 if rounds.is_over(np.subtract(*iterate.extremes())):
@@ -121,7 +127,7 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
             active = _active_set(iterate, top, bottom, limit)
             goal = max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
             last = top - bottom
-            _steps_on_block(iterate, gram.block(active), active, goal, stop)
+            _steps_on_block(iterate, gram.block(active), active, followed, goal, stop)
 
 
 def _active_set(iterate: Iterate, top: float, bottom: float, limit: int) -> np.ndarray:
@@ -173,11 +179,17 @@ def _rows_to_fetch(missing: int, above: np.ndarray, below: np.ndarray, cache: Ro
 
 
 def _steps_on_block(
-    iterate: Iterate, K: np.ndarray, active: np.ndarray, tol: float, stop: StoppingRule, end: float = np.inf
+    iterate: Iterate,
+    K: np.ndarray,
+    active: np.ndarray,
+    followed: np.ndarray,
+    tol: float,
+    stop: StoppingRule,
+    end: float = np.inf,
 ) -> None:
     """Pair steps on a block until its violation is at most tol, or to a number ``end`` of steps in all.
 
-    The block shrinks to the samples that still move.
+    The block shrinks to the samples that still move; f is then brought up to date at those that are ``followed``.
     """
     n, a_before, f_before = iterate.dual.gram.n, iterate.a.copy(), iterate.f.copy()
     virtual, stagnation = np.arange(n, len(iterate.a)), Stagnation()
@@ -198,8 +210,8 @@ def _steps_on_block(
             if steps >= PERIOD and stagnation.is_lost(before, a, violation, diagonal):
                 stop.end("stalled")
             if not stop.running or violation <= tol or steps < period or stop.n_iter >= end:
-                if len(active) < n:
-                    others = np.setdiff1d(np.arange(n), active, assume_unique=True)
+                others = np.setdiff1d(followed, active, assume_unique=True)
+                if len(others):
                     iterate.f[others] = f_before[others]  # those that left the block have seen only some of the steps
                     iterate.update_f(iterate.a - a_before, others)
                 return
@@ -233,12 +245,17 @@ class SMO(Solver):
     tol: float = 1e-3
     max_iter: int = MAX_PAIR_STEPS
 
-    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge), space="gram")
+    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge), space="gram", leave_one_out=True)
 
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
         """Minimize, from the multipliers of another solution if there is one."""
         stop = StoppingRule(self.max_iter, self.max_time, callback)
-        point = solve_dual(build_dual(problem), None if start is None else start.multipliers, self.tol, stop)
+        first = None if start is None else start.multipliers
+        point = solve_dual(build_dual(problem), first, self.tol, stop, f_of_fixed=False)
         return solution_from_dual(problem, point, "kkt", self.tol)
+
+    def leave_one_out_scores(self, problem: Problem, solution: Solution, equal: np.ndarray) -> np.ndarray | None:
+        """Scores of labeled samples by models without them; None where so many are free that folds are cheaper."""
+        return leave_one_out_scores(problem, solution, equal)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import warn_user
+from .._validation import KeptSamples, warn_user
 from ..model_selection.splits import folds_of_distinct_samples
 from ..multiclass import fit_slope, pairs
 from .problems import BinaryProblems, ProblemSettings, prepare
@@ -40,7 +40,7 @@ class LazySlope:
 def calibrate(
     settings: ProblemSettings,
     classes: np.ndarray,
-    X: Any,
+    samples: KeptSamples,
     codes: np.ndarray,
     weights: np.ndarray,
     problems: BinaryProblems | None = None,
@@ -49,7 +49,7 @@ def calibrate(
 
     ``settings`` hold C and gamma as numbers; ``problems`` are those of the fit, if they are still there.
     """
-    n_classes = len(classes)
+    X, n_classes = samples.get(), len(classes)
     groups = held_out_groups(X, codes, n_classes, settings.kernel.name == "precomputed", settings.name)
     if groups is None:
         return 1.0

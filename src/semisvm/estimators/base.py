@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import within_n_jobs
-from .._validation import TrainingSet, check_training_set, check_X, copy_if_shared
+from .._validation import KeptSamples, TrainingSet, check_training_set, check_X
 from ..multiclass import couple, merge_ties, merge_zeros, n_binary_tasks, winners
 from ..solution import Solution
 from ..spaces import Kernel, kernels
@@ -142,7 +142,7 @@ class BaseSVM(
         warn_if_indefinite(self, problems.space, problems.kernel, X, settings.intercept is True)
         self._copy_details(solutions)
         resolved = replace(settings, C=self.C_, gamma=self.gamma_)
-        self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, copy_if_shared(X, given), codes, weights))
+        self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, KeptSamples(X, given), codes, weights))
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
             self._slope_.compute(problems)  # the coupled decision needs it
         self.training_scores_ = self._training_scores(solutions, data)

@@ -7,16 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 from joblib import parallel_config
+from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from factories import PATHS, blobs, few_unlabeled, make_estimator, slow_unless, two_gaussians
 from semisvm import _threads
+from semisvm._validation import data as validation_data
 from semisvm.estimators import ESTIMATORS
 from semisvm.estimators.problems import BinaryProblems
 from semisvm.self_training import WRAPPERS
 from semisvm.solvers import SMO
+from semisvm.spaces import kernels
 
 NAMES = [*ESTIMATORS, *WRAPPERS]
 SHORT = {"population": 4, "generations": 4, "stall": 2, "max_nodes": 200, "random_state": 0}
@@ -136,6 +140,28 @@ def test_fits_keep_the_memory_limit_or_are_refused(name, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < (24e6 if name in WRAPPERS else 3 * 4e6)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("MultiSwitchTSVM", np.float32), ("AnnealingTSVM", np.float64)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
+def test_fits_to_a_sparse_table_add_less_than_half_of_it(name, dtype, monkeypatch):
+    """What is computed of all rows at once, or copied, would be a table more."""
+    monkeypatch.setattr(kernels, "BLOCK", 50_000)
+    monkeypatch.setattr(validation_data, "LARGE", 1_000_000)
+    rng, n = np.random.default_rng(0), 4000
+    y = np.full(n, -1)
+    indices = rng.integers(0, 1000, (n, 300)).astype(np.int32)
+    X = sparse.csr_matrix((np.full(n * 300, 0.06, dtype), indices.ravel(), np.arange(0, n * 300 + 1, 300)), (n, 1000))
+    X.sort_indices()
+    y[:10] = np.arange(10) % 2 + 1
+    model = make_estimator(name, C=1.0, kernel="linear", balance=0.5, max_iter=3)
+    model.fit(X[:200], y[:200])  # compiled code is no memory of the fit
+    table = sum(values.nbytes for values in (X.data, X.indices, X.indptr))
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * table
 
 
 @pytest.mark.slow

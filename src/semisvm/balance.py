@@ -99,26 +99,36 @@ def labels_by_sign(f: np.ndarray, weights: np.ndarray, balance: Balance) -> np.n
     low, high = positive_band(balance, weights)
     if not isinstance(balance, Count) or low <= weights @ (y > 0) <= high:
         return y
-    order = np.argsort(-f, kind="stable")
-    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    sums = _sums_by_rank(f, weights)
     distance = np.abs(sums - balance.r * sums[-1])
     nearest = np.flatnonzero(distance <= distance.min() + ROUNDING * sums[-1])
-    count = nearest[np.abs(sums[nearest] - sums[np.count_nonzero(f > 0)]).argmin()]
-    y[order] = np.where(np.arange(len(f)) < count, 1.0, -1.0)
-    return y
+    return _labels_by_rank(f, int(nearest[np.abs(sums[nearest] - sums[np.count_nonzero(f > 0)]).argmin()]))
 
 
 def labels_in_band(f: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
     """Labels of +-1 by the rank of the scores: among the counts in the band, the one nearest to the signs."""
     low, high = positive_band(balance, weights)
-    order = np.argsort(-f, kind="stable")
-    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    sums = _sums_by_rank(f, weights)
     allowed = np.flatnonzero((low <= sums) & (sums <= high))
     if not len(allowed):
         return labels_by_sign(f, weights, balance)
-    count = allowed[np.abs(allowed - np.count_nonzero(f > 0)).argmin()]
-    y = np.full(len(f), -1.0)
-    y[order[:count]] = 1.0
+    return _labels_by_rank(f, int(allowed[np.abs(allowed - np.count_nonzero(f > 0)).argmin()]))
+
+
+def _sums_by_rank(f: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weights of the 0, 1, 2, ... samples of the highest scores."""
+    if np.all(weights == weights[:1]):
+        return np.arange(len(f) + 1) * (weights[0] if len(f) else 0.0)
+    return np.concatenate([[0.0], np.cumsum(weights[np.argsort(-f, kind="stable")])])
+
+
+def _labels_by_rank(f: np.ndarray, count: int) -> np.ndarray:
+    """+1 at so many samples of the highest scores, the first ones among equal scores, and -1 elsewhere."""
+    if not 0 < count < len(f):
+        return np.full(len(f), 1.0 if count else -1.0)
+    last = np.partition(f, len(f) - count)[len(f) - count]
+    y = np.where(f > last, 1.0, -1.0)
+    y[np.flatnonzero(f == last)[: count - np.count_nonzero(f > last)]] = 1.0
     return y
 
 

@@ -9,8 +9,19 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.metrics.pairwise import rbf_kernel
 
-from factories import PATHS, SEMI_SUPERVISED, SOME, blobs, formulation_of, keeps_counts, make_estimator, slow_unless
+from factories import (
+    PATHS,
+    SEMI_SUPERVISED,
+    SOME,
+    blobs,
+    formulation_of,
+    keeps_counts,
+    make_estimator,
+    slow_unless,
+    two_gaussians,
+)
 from semisvm import CCCPTSVM, S3VM, SVM
+from semisvm._validation import data as validation_data
 from semisvm.datasets import make_two_gaussians
 from semisvm.estimators import ESTIMATORS, _calibration, problems
 from semisvm.model_selection.splits import folds_of_distinct_samples
@@ -310,3 +321,17 @@ def test_probabilities_of_all_other_estimators(name):
     p = fitted.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], fitted.predict(X))
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_a_large_table_is_not_copied_for_probabilities_and_a_change_of_it_is_refused(as_sparse, monkeypatch):
+    X, y = two_gaussians(60, 20)
+    X = sparse.csr_matrix(X) if as_sparse else X
+    expected = make_estimator("MultiSwitchTSVM", kernel="linear").fit(X, y).predict_proba(X)
+    monkeypatch.setattr(validation_data, "LARGE", 0)
+    model = make_estimator("MultiSwitchTSVM", kernel="linear").fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), expected)
+    model = make_estimator("MultiSwitchTSVM", kernel="linear").fit(X, y)
+    X[7, 1] += 1.0
+    with pytest.raises(RuntimeError, match=r"have changed.*predict_proba before X is changed"):
+        model.predict_proba(X)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numbers
+import zlib
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
+
+LARGE = 64_000_000  # bytes of a table from which on it is not copied to be kept
+BLOCK = 1_000_000  # bytes that a checksum may copy
 
 
 def check_X(estimator: Any, X: Any, reset: bool, precomputed: bool = False) -> Any:
@@ -43,6 +47,50 @@ def copy_if_shared(X: Any, given: Any) -> Any:
     ours, theirs = (values.data if getattr(values, "format", None) == "csr" else values for values in (X, given))
     shared = isinstance(theirs, np.ndarray) and np.may_share_memory(ours, theirs)
     return X.copy() if shared or not isinstance(theirs, np.ndarray | list) else X
+
+
+class KeptSamples:
+    """The samples of a fit, kept for what is computed from them later.
+
+    A copy if they are the user's own memory, which may change; of a large table only a checksum, and what has changed
+    is refused.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The samples as the fit has checked them.
+    given : object
+        The samples as they came.
+    """
+
+    def __init__(self, X: Any, given: Any):
+        is_large = sum(values.nbytes for values in _arrays(X)) > LARGE
+        self._X = X if is_large else copy_if_shared(X, given)
+        self._checksum = _checksum(X) if is_large else None
+
+    def get(self) -> Any:
+        """The samples."""
+        if self._checksum is not None and _checksum(self._X) != self._checksum:
+            raise RuntimeError(
+                "the samples given to fit have changed, and probabilities are computed from them at first use. Call "
+                "predict_proba before X is changed, or fit to a copy of it."
+            )
+        return self._X
+
+
+def _arrays(X: Any) -> list[np.ndarray]:
+    """The arrays that a table consists of."""
+    return [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+
+
+def _checksum(X: Any) -> int:
+    """A number that is another one if a value of the table is."""
+    total = 0
+    for values in _arrays(X):
+        n_rows = max(1, BLOCK * len(values) // max(values.nbytes, 1))
+        for start in range(0, len(values), n_rows):
+            total = zlib.crc32(np.ascontiguousarray(values[start : start + n_rows]).data, total)
+    return total
 
 
 def check_kernel_matrix(K: np.ndarray) -> np.ndarray:

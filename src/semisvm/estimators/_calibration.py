@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import warn_user
+from .._validation import KeptSamples, warn_user
 from ..model_selection.splits import equal_samples, folds_of_distinct_samples
 from ..multiclass import fit_slope, pairs
 from ..solution import Solution
@@ -23,15 +23,15 @@ class LazySlope:
     first, so that a saved one holds the slope and not the samples.
     """
 
-    def __init__(self, compute: Callable[..., float]):
-        self._compute: Callable[..., float] | None = compute
+    def __init__(self, compute: Callable[[], float]):
+        self._compute: Callable[[], float] | None = compute
         self._value: float | None = None
 
-    def compute(self, *at_hand: Any) -> float:
-        """The slope, computed at the first call from what is kept and what is still at hand of the fit."""
+    def compute(self) -> float:
+        """The slope, computed at the first call from what is kept."""
         if self._value is None:
             assert self._compute is not None, "there is a value or a way to compute it"
-            self._value, self._compute = self._compute(*at_hand), None
+            self._value, self._compute = self._compute(), None
         return self._value
 
     def __getstate__(self) -> dict[str, Any]:
@@ -65,6 +65,13 @@ def calibrate(
         problems = problems or prepare(settings, classes, X, codes, weights)
         scores = problems.held_out_scores(codes, weights, groups, solutions)
     return fit_slope(*_score_columns(scores[held], codes[held], weights[held], len(classes), settings.multiclass))
+
+
+def calibrate_later(
+    settings: ProblemSettings, classes: np.ndarray, samples: KeptSamples, codes: np.ndarray, weights: np.ndarray
+) -> float:
+    """The same from samples that were kept, with nothing else at hand of the fit."""
+    return calibrate(settings, classes, samples.get(), codes, weights)
 
 
 def held_out_groups(X: Any, codes: np.ndarray, n_classes: int, precomputed: bool, name: str) -> list[np.ndarray] | None:

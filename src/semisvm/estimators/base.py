@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import within_n_jobs
-from .._validation import TrainingSet, check_training_set, check_X, copy_if_shared
+from .._validation import KeptSamples, TrainingSet, check_training_set, check_X
 from ..multiclass import couple, merge_ties, merge_zeros, n_binary_tasks, winners
 from ..solution import Solution
 from ..spaces import Kernel, kernels
@@ -31,7 +31,7 @@ from ._attributes import (
     warn_if_indefinite,
     warn_if_unfinished,
 )
-from ._calibration import LazySlope, calibrate
+from ._calibration import LazySlope, calibrate, calibrate_later
 from ._scoring import LabeledScoreMixin
 from ._spaces import Approximation
 from .parameters import (
@@ -146,8 +146,8 @@ class BaseSVM(
             slope = calibrate(resolved, self.classes_, X, codes, weights, problems, solutions)
             self._slope_ = LazySlope(lambda: slope)  # the coupled decision needs it at once
         else:
-            kept = copy_if_shared(X, given)
-            self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, kept, codes, weights))
+            kept = KeptSamples(X, given)
+            self._slope_ = LazySlope(partial(calibrate_later, resolved, self.classes_, kept, codes, weights))
         self.training_scores_ = self._training_scores(solutions, data)
         self._fill_labels(solutions, data, problems)
         self._keep_training_set(data)

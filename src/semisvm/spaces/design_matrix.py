@@ -299,9 +299,13 @@ class DesignMatrix:
     def _sum(self, add: Callable, width: int, height: int) -> np.ndarray:
         """The sum of what ``add`` computes from each block of rows."""
         parts = self._parts(width)
+        if len(parts) == 1:
+            total = np.zeros((height, width))
+            add(parts[0], total)
+            return total
         sums = np.zeros((len(parts), height, width))
         run_in_threads(lambda number: add(parts[number], sums[number]), list(range(len(parts))))
-        return sums[0] if len(parts) == 1 else sums.sum(axis=0)
+        return sums.sum(axis=0)
 
 
 def _columns(V: np.ndarray) -> np.ndarray:

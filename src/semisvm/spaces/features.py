@@ -15,7 +15,7 @@ from scipy import sparse
 from .base import Memo
 from .design_matrix import DesignMatrix
 from .gram import Gram
-from .kernels import Kernel, centered
+from .kernels import Kernel, centered, row_blocks
 
 FAR = 10.0  # times the range of the samples: a mean beyond costs more than two digits
 
@@ -46,7 +46,7 @@ class Features(Memo):
 
     def scores(self, coef: np.ndarray, b: float) -> np.ndarray:
         """f at the training samples."""
-        return np.asarray(self.X @ coef, dtype=np.float64) + b
+        return self.design.product(coef) + b
 
     def norm2(self, coef: np.ndarray) -> float:
         """||w||^2."""
@@ -65,7 +65,7 @@ class Features(Memo):
 
     def from_dual(self, a: np.ndarray) -> np.ndarray:
         """w = X' a."""
-        return np.asarray(self.X.T @ a, dtype=np.float64)
+        return self.design.adjoint(a)
 
 
 class MappedFeatures(Features):
@@ -99,11 +99,20 @@ class MappedFeatures(Features):
 
 def offset_and_range(X: Any) -> tuple[float, float]:
     """The largest mean of a feature, in absolute value, and the largest range of one."""
+    blocks = row_blocks(X) if sparse.issparse(X) else [X]
+    total = np.zeros(X.shape[1])
+    largest, smallest = total - np.inf, total + np.inf
     with np.errstate(over="ignore"):
-        largest, smallest, mean = X.max(axis=0), X.min(axis=0), X.mean(axis=0, dtype=np.float64)
-        if sparse.issparse(X):
-            largest, smallest = largest.toarray(), smallest.toarray()
-        return float(np.abs(mean).max()), float((largest - smallest).max())
+        for block in blocks:
+            high, low = (_dense(values) for values in (block.max(axis=0), block.min(axis=0)))
+            largest, smallest = np.maximum(largest, high), np.minimum(smallest, low)
+            total += _dense(block.sum(axis=0, dtype=np.float64))
+        return float(np.abs(total).max()) / X.shape[0], float((largest - smallest).max())
+
+
+def _dense(values: Any) -> np.ndarray:
+    """One axis of numbers, whatever scipy returns."""
+    return np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
 
 
 def is_far_from_origin(X: Any) -> bool:

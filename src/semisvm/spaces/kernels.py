@@ -26,7 +26,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from scipy import sparse
 from .._threads import blas_threads_for
 
 ROUNDING = 8.0  # a squared distance below this many rounding errors of its terms is zero
+BLOCK = 500_000  # entries in some rows of a sparse table
 MAGNIFIED = 1e-6  # of a squared width of the kernel: where such an error is larger, equal samples would differ
 
 
@@ -198,7 +199,16 @@ def prepare(kernel: Kernel, X: Any, dtype: Any) -> Samples:
 
 def squared_norms(X: Any) -> np.ndarray:
     """||x||^2 of every sample, dense or sparse."""
-    return np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+    if not sparse.issparse(X):
+        return np.einsum("ij,ij->i", X, X)
+    return np.concatenate([np.asarray(block.multiply(block).sum(axis=1)).ravel() for block in row_blocks(X)])
+
+
+def row_blocks(X: Any) -> Iterator[Any]:
+    """The rows of a sparse table, some at a time: what scipy computes of all would be as large as the table."""
+    n = X.shape[0]
+    n_rows = max(1, BLOCK * n // max(X.nnz, 1))
+    return (X[start : start + n_rows] for start in range(0, max(n, 1), n_rows))
 
 
 def centered(X: Any) -> tuple[Any, np.ndarray]:

@@ -22,7 +22,7 @@ def free_energy(problem, theta):
     f = problem.space.X @ w + b
     up, down = np.maximum(1.0 - f, 0.0) ** 2, np.maximum(1.0 + f, 0.0) ** 2
     p = np.where(problem.signs > 0, 1.0, 0.0)
-    p[searched] = soft_labels((up - down)[searched], TEMPERATURE, 0.4, problem.weights_of(searched))
+    p[searched] = soft_labels((up - down)[searched], TEMPERATURE, 0.4, problem.weights_of(searched)).p
     cost = problem.cost[searched]
     bits = entropy(p[searched], cost) * cost.sum()
     return 0.5 * w @ w + problem.cost @ (p * up + (1.0 - p) * down) - TEMPERATURE * np.log(2.0) * bits

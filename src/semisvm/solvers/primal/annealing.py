@@ -28,7 +28,7 @@ from .extrapolation import Extrapolation
 from .newton_search import NewtonSearch
 from .soft_labels import divergence, entropy
 
-REDUCTION = 0.3  # of the root of the predicted decrease, by a solve on the way
+REDUCTION = 0.1  # of the root of the predicted decrease, by a solve on the way
 FIRST_TEMPERATURE, COOLING, N_TEMPERATURES = 10.0, 1.5, 30
 UNCHANGED = 1e-6  # mean divergence from the last p at which p counts as unchanged
 CERTAIN = 1e-6  # mean entropy, in bits, at which all labels but one count as certain

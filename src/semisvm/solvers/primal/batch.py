@@ -94,7 +94,8 @@ def run_batched(
     if any(was_interrupted(result) for result in results.values()):
         interrupt()
     while pending:
-        method = next(name for name in ORDER if any(request.method == name for request in pending.values()))
+        asked = {request.method for request in pending.values()}
+        method = next(name for name in ORDER if name in asked)
         numbers = [number for number, request in pending.items() if request.method == method]
         try:
             answers = batch.compute(method, [pending[number].arguments for number in numbers])

@@ -22,7 +22,7 @@ import numpy as np
 from .newton import sum_of_losses
 from .newton_search import NewtonSearch
 from .operator import Iterate
-from .soft_labels import entropy, soft_labels
+from .soft_labels import free_losses, loss_differences, soft_labels
 
 TINY = np.finfo(float).tiny
 MIN_RATIO, MAX_FACTOR = 0.3, 8.0  # rho from which on a move is tried, and the longest one in steps
@@ -43,6 +43,7 @@ class Extrapolation:
         self._search, self._share = search, share
         self._before: Iterate | None = None
         self._step: np.ndarray | None = None
+        self._nu: float | None = None  # multiplier of the soft labels, much the same from one point to the next
 
     def restart(self) -> None:
         """Forget the points: the temperature changes."""
@@ -70,9 +71,8 @@ class Extrapolation:
 
     def _free_energy(self, iterate: Iterate, temperature: float) -> tuple[np.ndarray, float]:
         """The best soft labels at a point, and the free energy there."""
-        search = self._search
-        f, cost = iterate.f[search.searched], search.problem.cost[search.searched]
-        g = np.maximum(1.0 - f, 0.0) ** 2 - np.maximum(1.0 + f, 0.0) ** 2
-        p = soft_labels(g, temperature, self._share, search.weights)
-        value = search.operator.half_norm2(iterate.theta) + sum_of_losses(iterate.f, *search.costs(1.0, p))
-        return p, value - temperature * np.log(2.0) * float(cost.sum()) * entropy(p, cost)
+        search, f = self._search, iterate.f[self._search.searched]
+        labels = soft_labels(loss_differences(f), temperature, self._share, search.weights, self._nu)
+        self._nu = labels.nu
+        value = search.operator.half_norm2(iterate.theta) + sum_of_losses(iterate.f, *search.labeled_costs)
+        return labels.p, value + free_losses(f, labels.p, search.searched_cost, temperature)

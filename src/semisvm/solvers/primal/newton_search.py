@@ -11,12 +11,11 @@ from ...problem import Problem
 from ...solution import Certificate, Solution
 from ..base import StoppingRule
 from ..dual import LabelMoves
-from .batch import Coroutine
+from .batch import POLISH, Coroutine
 from .newton import HingeCosts, derivatives, minimize
 from .operator import Iterate, PrimalOperator
 from .preconditioner import HessianPreconditioner
 
-POLISH = 1e-6  # times tol: the last solve goes on to there, since the last digits cost Newton little
 MIN_GAIN = 1e-12  # of the losses of the samples that change: a smaller gain is rounding error
 
 
@@ -58,12 +57,18 @@ class NewtonSearch:
         The present labels, 0 where there are none yet.
     iterate : Iterate
         The last point.
+    searched_cost : array of shape (u,)
+        Full costs of the searched samples.
+    labeled_costs : HingeCosts
+        Costs of the others, zero at the searched samples.
     """
 
     def __init__(self, problem: Problem, tol: float, stop: StoppingRule, at_labels: bool = False):
         self.problem, self.tol, self.stop = problem, tol, stop
         self.searched = problem.searched
         self.weights = problem.weights_of(self.searched)
+        self.searched_cost = problem.cost[self.searched]
+        self.labeled_costs = HingeCosts(*(np.where(problem.signs == side, problem.cost, 0.0) for side in (1.0, -1.0)))
         self.at_labels = at_labels and len(self.searched) > 0
         self.moves = LabelMoves(problem)
         self.operator = PrimalOperator(problem)
@@ -76,9 +81,8 @@ class NewtonSearch:
 
     def costs(self, share: float, positive: np.ndarray | float = 0.0) -> HingeCosts:
         """Costs with those of searched samples times ``share``, which are positive with the probabilities given."""
-        signs, cost = self.problem.signs, self.problem.cost
-        up, down = np.where(signs == 1.0, cost, 0.0), np.where(signs == -1.0, cost, 0.0)
-        rest = share * cost[self.searched]
+        up, down = self.labeled_costs.positive.copy(), self.labeled_costs.negative.copy()
+        rest = share * self.searched_cost
         up[self.searched], down[self.searched] = rest * positive, rest * (1.0 - positive)
         return HingeCosts(up, down)
 
@@ -106,7 +110,7 @@ class NewtonSearch:
         if not len(changed) and self.moves.equal_weights:
             return False
         gain = self.moves.gains(f, y)
-        loss = self.problem.cost[self.searched] * np.maximum(1.0 - y * f, 0.0) ** 2
+        loss = self.searched_cost * np.maximum(1.0 - y * f, 0.0) ** 2
         if not _decreases(gain, loss, changed) and not self.moves.equal_weights:
             changed = self.moves.best(gain, y, self.moves.band(y))[0]
         if not _decreases(gain, loss, changed):

@@ -6,10 +6,15 @@ Woodbury's formula
 
     M^-1 r = D^-1/2 (I - W' (I + W W')^-1 W) D^-1/2 r,    W = diag(h)^1/2 B D^-1/2.
 
+The mean of the others, which is a direction of much curvature where the samples are not centered, may be one more row
+of B with the sum of their curvature; D has the squares of their deviations from it then.
+
 For dense samples V = L^-1 W is held, where I + W W' = L L'; for sparse ones W and L^-1.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -26,33 +31,44 @@ CHANGED = 0.05  # share of the labeled samples
 MAX_PRODUCTS = 20.0  # that the building of M may cost, many times in a search
 
 
-class Woodbury:
-    """M for one problem, with ``samples`` in B; ``squares`` are the sums of curvature times x^2 over all others."""
+class Rest(NamedTuple):
+    """What M holds of the samples that are not in B: sums of curvature times x^2, and of curvature times x or None."""
 
-    def __init__(self, operator: PrimalOperator, curvature: np.ndarray, samples: np.ndarray, squares: np.ndarray):
-        diagonal = 1.0 + squares
+    squares: np.ndarray
+    sums: np.ndarray | None
+
+
+class Woodbury:
+    """M for one problem, with ``samples`` in B, and the mean of all others too where their sums are given."""
+
+    def __init__(self, operator: PrimalOperator, curvature: np.ndarray, samples: np.ndarray, rest: Rest):
+        diagonal, total = 1.0 + rest.squares, curvature.sum()
+        left = total - curvature[samples].sum()
+        weights, mean = np.sqrt(curvature[samples]), None
+        if rest.sums is not None and left > NEGLIGIBLE * total:
+            mean = rest.sums / left
+            diagonal = np.maximum(diagonal - mean * rest.sums, 1.0)
+            weights, left = np.append(weights, np.sqrt(left)), 0.0
         if operator.has_b:
-            total = curvature.sum()
-            rest, is_regularized = total - curvature[samples].sum(), float(operator.intercept == "regularized")
-            diagonal = np.append(diagonal, intercept_diagonal(operator.unit, total, rest, is_regularized))
+            is_regularized = float(operator.intercept == "regularized")
+            diagonal = np.append(diagonal, intercept_diagonal(operator.unit, total, left, is_regularized))
         self._root = np.sqrt(diagonal)  # D^1/2
         self._V, self._L = np.empty((0, operator.size)), np.empty((0, 0))
         self._sparse: sparse_woodbury.Factors | None = None
-        if not len(samples):
+        if not len(weights):
             return
-        X, weights = operator.design.X, np.sqrt(curvature[samples])
         unit, center = operator.unit if operator.has_b else 0.0, np.empty(0) if operator.mean is None else operator.mean
+        B = operator.design.X[samples]
         if operator.design.sparse:
             self._inverse_root = 1.0 / self._root
-            arrays = (X.data, X.indices, X.indptr, samples, weights, self._inverse_root)
-            self._sparse = sparse_woodbury.build(*arrays, unit, center)
+            self._sparse = sparse_woodbury.build(*_with_row(B, mean), weights, self._inverse_root, unit, center)
             return
-        B = np.asarray(X[samples], dtype=np.float64)
+        B = np.asarray(B if mean is None else np.vstack([B, mean]), dtype=np.float64)
         B = B - center if len(center) else B
-        B = np.column_stack([B, np.full(len(samples), unit)]) if operator.has_b else B
+        B = np.column_stack([B, np.full(len(B), unit)]) if operator.has_b else B
         W = weights[:, None] * B / self._root
         inner = W @ W.T
-        inner[np.diag_indices(len(samples))] += 1.0 + ROUNDING * np.trace(inner)
+        inner[np.diag_indices(len(W))] += 1.0 + ROUNDING * np.trace(inner)
         self._L = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
         self._V = linalg.solve_triangular(self._L, W, lower=True, check_finite=False)
 
@@ -72,12 +88,27 @@ class Woodbury:
         return float(np.sqrt(scaled @ scaled + image @ image))
 
 
+def _with_row(B: Any, row: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays of a CSR matrix with one row more, of float64 whatever its type, if a row is given."""
+    data, indices, indptr = B.data.astype(np.float64), B.indices.astype(np.int64), B.indptr.astype(np.int64)
+    if row is None:
+        return data, indices, indptr
+    columns = np.flatnonzero(row)
+    indptr = np.append(indptr, indptr[-1] + len(columns))
+    return np.concatenate([data, row[columns]]), np.concatenate([indices, columns]), indptr
+
+
 def build_woodbury(
-    operator: PrimalOperator, curvature: np.ndarray, labeled: np.ndarray, max_products: float = np.inf
+    operator: PrimalOperator,
+    curvature: np.ndarray,
+    labeled: np.ndarray,
+    max_products: float = np.inf,
+    with_mean: bool = False,
 ) -> Coroutine[Woodbury]:
     """The preconditioner with the labeled samples of some curvature in B, if they are few enough.
 
-    That is, if B fits and to build M costs no more than ``max_products`` products with the Hessian.
+    That is, if B fits and to build M costs no more than ``max_products`` products with the Hessian. ``with_mean`` adds
+    the mean of the others to B.
     """
     samples, design = np.flatnonzero(labeled & (curvature > NEGLIGIBLE * curvature.max())), operator.design
     n_rows = len(samples)
@@ -89,7 +120,9 @@ def build_woodbury(
         samples = samples[:0]
     rest = curvature.copy()
     rest[samples] = 0.0
-    return Woodbury(operator, curvature, samples, (yield Request("weighted_squares", (rest,))))
+    squares = yield Request("weighted_squares", (rest,))
+    sums = (yield Request("adjoint", (rest,))) if with_mean else None
+    return Woodbury(operator, curvature, samples, Rest(squares, sums))
 
 
 class HessianPreconditioner:
@@ -121,6 +154,6 @@ class HessianPreconditioner:
             or not 0.5 * self._rest <= rest <= 2.0 * self._rest
             or np.count_nonzero(curved != self._curved) > CHANGED * len(curved)
         ):
-            self._current = yield from build_woodbury(self._operator, curvature, self._is_labeled, MAX_PRODUCTS)
+            self._current = yield from build_woodbury(self._operator, curvature, self._is_labeled, MAX_PRODUCTS, True)
             self._curved, self._rest = curved, rest
         return self._current

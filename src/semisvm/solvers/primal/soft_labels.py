@@ -10,12 +10,16 @@ nu such that the weighted mean of p is the share asked for.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..._jit import jit
 
+EPS = np.finfo(float).eps
 MAX_EVALUATIONS = 200  # of the mean
-ROUNDING = 1e-14  # of the mean
+ROUNDING = 1e-14  # of the mean, and of nu relative to the temperature
+LAST_STEP = 1e-8  # of Newton, relative to the temperature: the next would be less than rounding error
 
 
 @jit()
@@ -40,7 +44,7 @@ def _excess(nu, g, temperature, share, weights):
 
 @jit()
 def _find_nu(g, temperature, share, weights, low, high, nu):
-    """The nu between two bounds at which the mean is the share, from a first guess.
+    """The nu between two bounds at which the mean is the share, from a first guess, and whether it is.
 
     Newton's method; bisection where it would leave the bounds or the last step did not halve the excess.
     """
@@ -48,29 +52,41 @@ def _find_nu(g, temperature, share, weights, low, high, nu):
     for _ in range(MAX_EVALUATIONS):
         excess, slope = _excess(nu, g, temperature, share, weights)
         if abs(excess) <= ROUNDING:
-            break
+            return nu, True
         if excess < 0.0:
             low = nu
         else:
             high = nu
         new = nu - excess / slope if slope > 0.0 else low
+        if abs(new - nu) <= LAST_STEP * temperature and abs(new) * EPS <= ROUNDING * temperature:
+            return new, True
         if not low < new < high or abs(excess) > 0.5 * last:
             new = 0.5 * (low + high)
         if new in (nu, low, high):
             break
         nu, last = new, abs(excess)
-    return nu
+    return nu, False
 
 
 @jit()
-def _probabilities(g, temperature):
+def _probabilities(g, nu, rest, temperature):
+    """p at the multiplier nu + rest."""
     out = np.empty_like(g)
     for i in range(len(g)):
-        out[i] = _logistic(-g[i] / temperature)
+        out[i] = _logistic((rest - (g[i] - nu)) / temperature)
     return out
 
 
-def soft_labels(g: np.ndarray, temperature: float, share: float | None, weights: np.ndarray) -> np.ndarray:
+class SoftLabels(NamedTuple):
+    """The probabilities, and the multiplier nu of the condition on their mean."""
+
+    p: np.ndarray
+    nu: float
+
+
+def soft_labels(
+    g: np.ndarray, temperature: float, share: float | None, weights: np.ndarray, guess: float | None = None
+) -> SoftLabels:
     """The p that minimizes sum of weights (p g - temperature entropy(p)) with a weighted mean of ``share``.
 
     Parameters
@@ -83,25 +99,52 @@ def soft_labels(g: np.ndarray, temperature: float, share: float | None, weights:
         The mean of p; None for no condition.
     weights : array of shape (u,)
         Weights of the samples.
+    guess : float or None
+        About what nu is; None for what it is at the temperature zero.
     """
     if share is None:
-        return _probabilities(g, temperature)
+        return SoftLabels(_probabilities(g, 0.0, 0.0, temperature), 0.0)
     if not 0.0 < share < 1.0:
-        return np.full(len(g), float(share))
+        return SoftLabels(np.full(len(g), float(share)), 0.0)
     weights = weights / weights.sum()
     shift = temperature * np.log(share / (1.0 - share))
-    margin = 8.0 * np.spacing(np.abs(g).max())
-    low, high = g.min() + shift - margin, g.max() + shift + margin
-    guess = np.quantile(g, share)  # nu at the temperature zero
-    g = g - _find_nu(g, temperature, share, weights, low, high, min(max(guess, low), high))
-    g = g - _find_nu(g, temperature, share, weights, -margin, margin, 0.0)  # once more, where nu has all its digits
-    return _probabilities(g, temperature)
+    smallest, largest = g.min(), g.max()
+    margin = 8.0 * np.spacing(max(-smallest, largest))
+    low, high = smallest + shift - margin, largest + shift + margin
+    guess = float(np.quantile(g, share)) if guess is None else guess
+    nu, is_exact = _find_nu(g, temperature, share, weights, low, high, min(max(guess, low), high))
+    rest = 0.0
+    if not is_exact:  # once more, where nu has all its digits
+        rest, _ = _find_nu(g - nu, temperature, share, weights, -margin, margin, 0.0)
+    return SoftLabels(_probabilities(g, nu, rest, temperature), nu)
 
 
 @jit()
 def _relative_entropy(p, q):
     """p log(p/q), 0 for p = 0."""
     return p * np.log(p / max(q, 1e-300)) if p > 0.0 else 0.0
+
+
+@jit()
+def loss_differences(f):
+    """Squared hinge losses of positive samples, less those of negative ones."""
+    out = np.empty_like(f)
+    for i in range(len(f)):
+        below, above = max(1.0 - f[i], 0.0), max(1.0 + f[i], 0.0)
+        out[i] = below * below - above * above
+    return out
+
+
+@jit()
+def free_losses(f, p, cost, temperature):
+    """Sum of cost times squared hinge losses at soft labels less the temperature times their entropy."""
+    total = 0.0
+    for i in range(len(f)):
+        below, above = max(1.0 - f[i], 0.0), max(1.0 + f[i], 0.0)
+        losses = p[i] * below * below + (1.0 - p[i]) * above * above
+        minus_entropy = _relative_entropy(p[i], 1.0) + _relative_entropy(1.0 - p[i], 1.0)
+        total += cost[i] * (losses + temperature * minus_entropy)
+    return total
 
 
 @jit()

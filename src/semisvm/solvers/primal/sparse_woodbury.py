@@ -27,26 +27,26 @@ class Factors(NamedTuple):
 
 
 @jit()
-def build(data, indices, indptr, samples, weights, inverse_root, unit, center):
-    """The factors for some rows of a CSR matrix, times their weights.
+def build(data, indices, indptr, weights, inverse_root, unit, center):
+    """The factors for the rows of a CSR matrix, times their weights.
 
     Parameters
     ----------
-    data, indices, indptr, samples : arrays
-        A CSR matrix, and the rows of it.
+    data, indices, indptr : arrays
+        The CSR matrix.
     weights, inverse_root : arrays
         Square roots of the curvatures of the rows, and the diagonal of D^-1/2.
     unit, center : float, array
         The last entry of each row, 0 for none, and what is subtracted from all, empty for nothing.
     """
-    count, has_b = len(samples), unit != 0.0
+    count, has_b = len(weights), unit != 0.0
     at = np.zeros(count + 1, dtype=np.int64)
     for k in range(count):
-        at[k + 1] = at[k] + indptr[samples[k] + 1] - indptr[samples[k]] + has_b
+        at[k + 1] = at[k] + indptr[k + 1] - indptr[k] + has_b
     values, columns = np.empty(at[count]), np.empty(at[count], dtype=np.int64)
     for k in range(count):
         e = at[k]
-        for entry in range(indptr[samples[k]], indptr[samples[k] + 1]):
+        for entry in range(indptr[k], indptr[k + 1]):
             columns[e] = indices[entry]
             values[e] = weights[k] * data[entry] * inverse_root[columns[e]]
             e += 1

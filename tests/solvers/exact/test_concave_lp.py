@@ -10,7 +10,7 @@ from scipy import sparse
 from factories import FREE, INTERCEPTS, dense_samples, random_problem
 from references import linear_svm, numpy_objective
 from semisvm.balance import Mean
-from semisvm.solvers.exact import ConcaveLP, linear_program
+from semisvm.solvers.exact import ConcaveLP, concave_lp, linear_program
 from semisvm.solvers.exact.concave_lp import tangent_losses
 from semisvm.spaces import Features
 
@@ -95,10 +95,21 @@ def test_limits_callback_and_interrupt_keep_the_best_point_so_far(interrupt_at):
     for step in (0, 1):
         stopped = ConcaveLP().solve(problem, callback=lambda row, step=step: row["step"] == step)
         assert (stopped.status, len(stopped.trace)) == ("stopped", step + 1)
-    interrupt_at(linear_program, "linprog", 3)
+    interrupt_at(linear_program, "linprog", 2)
     kept = ConcaveLP().solve(problem)
     assert kept.status == "interrupted"
-    assert kept.objective == two.objective
+    assert kept.objective == one.objective
+
+
+def test_the_program_of_the_labels_found_is_not_solved_again(monkeypatch):
+    """Solved again it would decrease nothing either."""
+    problem, solve, calls = lp_problem(3, 30, C=10.0), concave_lp.solve_lp, []
+    monkeypatch.setattr(concave_lp, "solve_lp", lambda *given: calls.append(given) or solve(*given))
+    solution = ConcaveLP().solve(problem)
+    assert (solution.status, len(calls)) == ("converged", solution.n_iter - 1)
+    again = solve(problem, tangent_losses(problem, solution.scores))
+    assert solution.objective - again.lower_bound == pytest.approx(solution.certificate.value, abs=1e-9)
+    np.testing.assert_allclose(again.multipliers, solution.multipliers, atol=1e-9)
 
 
 @every_intercept

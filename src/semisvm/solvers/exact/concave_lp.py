@@ -21,7 +21,7 @@ from ...losses import Hinge, SymmetricHinge
 from ...problem import Problem
 from ...solution import Certificate, Solution, gap_certificate
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .linear_program import HingeLosses, labeled_losses, solution_from_lp, solve_lp, trivial_solution
+from .linear_program import HingeLosses, LPSolution, labeled_losses, solution_from_lp, solve_lp, trivial_solution
 
 ZERO_SCORE = 1e-9  # the losses at both labels are equal up to this score
 MIN_DECREASE = 1e-9  # of the objective: a smaller decrease is rounding error
@@ -69,6 +69,8 @@ class _Iterations:
         The best point so far.
     lower_bound : float
         The optimum of the labeled samples alone.
+    last : tuple or None
+        The losses of the last program at a tangent, and its solution.
     possible_decrease : float
         What the last program leaves to gain; infinite unless it decreased nothing.
     """
@@ -76,6 +78,7 @@ class _Iterations:
     def __init__(self, problem: Problem, stop: StoppingRule):
         self.problem, self.stop = problem, stop
         self.lower_bound, self.possible_decrease = 0.0, np.inf
+        self.last: tuple[HingeLosses, LPSolution] | None = None
         self.best = solution_from_lp(problem, trivial_solution(problem))
 
     def run(self, start: Solution | None) -> None:
@@ -97,11 +100,15 @@ class _Iterations:
 
     def _step(self) -> None:
         """Solve the program with the tangent at the present point."""
-        before = self.best
-        point = solve_lp(self.problem, tangent_losses(self.problem, before.scores), self.stop)
+        before, losses = self.best, tangent_losses(self.problem, self.best.scores)
+        if self.last is not None and all(np.array_equal(old, new) for old, new in zip(self.last[0], losses)):
+            point: LPSolution | None = self.last[1]  # the same program has the same solution
+        else:
+            point = solve_lp(self.problem, losses, self.stop)
         if point is None:
             self.stop.end("max_time")
             return
+        self.last = losses, point
         found = solution_from_lp(self.problem, point)
         converged = found.objective >= before.objective - MIN_DECREASE * abs(before.objective)
         if converged:

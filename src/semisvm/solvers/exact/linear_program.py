@@ -118,7 +118,11 @@ def solve_lp(problem: Problem, losses: HingeLosses, stop: StoppingRule | None = 
     for tolerance in TOLERANCES:
         if stop.time_is_over:
             return None
-        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        options: dict[str, Any] = {
+            "primal_feasibility_tolerance": tolerance,
+            "dual_feasibility_tolerance": tolerance,
+            "presolve": sparse.issparse(scaled.Z),  # of dense features it removes nothing, in as much time as it takes
+        }
         if stop.time_left is not None:
             options["time_limit"] = stop.time_left
         result = linprog(**program, method="highs", options=options)

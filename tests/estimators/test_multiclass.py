@@ -16,7 +16,7 @@ from semisvm.estimators.lssvm_search import LSSVMSearchBase
 from semisvm.estimators.programs import ProgramTSVM
 from semisvm.multiclass import COUPLINGS, SCHEMES, votes
 from semisvm.problem import balance_residual
-from semisvm.solvers import SMO
+from semisvm.solvers import SupervisedSVM
 from semisvm.spaces import Gram
 
 GAMMA = 0.3
@@ -396,13 +396,13 @@ def test_max_time_is_that_of_the_whole_fit(name, scheme, coupling, clock, monkey
 
 
 def test_problems_that_need_less_leave_their_time_to_the_others(clock, monkeypatch):
-    given, solve = [], SMO.solve
+    given, solve = [], SupervisedSVM.solve
 
     def quick_solve(solver, *args, **kwargs):
         given.append(solver.max_time)
         clock.now += 6.0
         return solve(solver, *args, **kwargs)
 
-    monkeypatch.setattr(SMO, "solve", quick_solve)
+    monkeypatch.setattr(SupervisedSVM, "solve", quick_solve)
     model("SVM", max_time=60.0, n_jobs=1).fit(*three_classes())
     assert given == pytest.approx([20.0, 27.0, 48.0])

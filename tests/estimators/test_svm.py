@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 from factories import binary_problems, formulation_of, two_gaussians
 from semisvm import SVM, RampSVM
 from semisvm.problem import objective
-from semisvm.solvers import CCCP, SMO
+from semisvm.solvers import CCCP, SupervisedSVM
 from semisvm.solvers.dual import smo
 
 
@@ -65,7 +65,7 @@ def test_ctrl_c_keeps_what_was_reached(monkeypatch):
 
 def test_parameters_reach_the_solver_and_the_loss():
     limits = {"tol": 0.1, "max_iter": 7, "max_time": 8.0}
-    assert formulation_of(SVM(**limits)).solver == SMO(**limits)
+    assert formulation_of(SVM(**limits)).solver == SupervisedSVM(**limits)
     ramp = formulation_of(RampSVM(s=0.25, init="subset", **limits))
     assert ramp.solver == CCCP("subset", **limits)
     assert ramp.labeled.s == 0.25

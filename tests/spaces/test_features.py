@@ -60,3 +60,8 @@ def test_far_is_measured_by_the_range_of_the_samples():
         *(False, True, False, True)
     ]
     assert not is_far_from_origin(np.full((5, 2), 1e9))  # without a range there is nothing to lose
+    assert is_far_from_origin(sparse.csr_array(X + 50.0))
+    with_zeros = X + 50.0
+    with_zeros[0] = 0.0  # then no mean is larger than the range
+    assert not is_far_from_origin(with_zeros)
+    assert not is_far_from_origin(sparse.csr_array(with_zeros))

@@ -22,7 +22,7 @@ from ..problem import Problem
 from ..solution import Solution
 from ..solvers import Solver, StoppingRule, refusal
 from ..solvers.base import without_false_bound
-from ..spaces import Gram, Kernel, KernelCache, SampleResults, Space
+from ..spaces import Kernel, KernelCache, SampleResults, Space
 from ..spaces.bandwidth import resolve_gamma, total_variance
 from ._spaces import Approximation, build_space, choose_space
 from .progress import Progress
@@ -281,9 +281,9 @@ class BinaryProblems:
             with progress.tasks(len(problems)) as callbacks:
                 return replace(solver, max_time=limit.time_left).solve_batch(problems, callbacks)
         n_jobs = n_jobs_of_fit(settings.n_jobs)
-        if solver.accepts.space == "gram" or isinstance(space, Gram):
+        if any(solver.needs_gram(problem) for problem in problems):
             gram = space.gram()
-            if solver.accepts.space == "gram" and not gram.fits_memory:
+            if solver.accepts.space != "features" and not gram.fits_memory:
                 n_jobs = 1  # beyond the memory rule the row cache has one user at a time
             elif len(problems) > 1 and gram.fits_memory:
                 gram.compute()

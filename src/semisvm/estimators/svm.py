@@ -6,7 +6,7 @@ from typing import Any
 
 from .._validation import Options, Real
 from ..losses import LABELED, Ramp
-from ..solvers import CCCP, SMO
+from ..solvers import CCCP, SupervisedSVM
 from .base import BaseSVM
 from .parameters import (
     InterceptParameters,
@@ -20,11 +20,14 @@ from .problems import Formulation
 
 
 class SVM(InterceptParameters, ToleranceParameters, BaseSVM):
-    r"""Support vector machine by sequential minimal optimization.
+    r"""Support vector machine.
 
     Minimizes :math:`\frac12\|w\|^2 + C \sum_i \ell(y_i f(x_i))` with the hinge :math:`\ell(t) = (1-t)_+` or its square.
     Equal to :class:`sklearn.svm.SVC` for the hinge, and several times faster from a few thousand samples on, because
-    kernel values are computed in blocks by matrix multiplication. Unlabeled samples are left out.
+    kernel values are computed in blocks by matrix multiplication. Behind a kernel it is solved by sequential minimal
+    optimization. With ``kernel="linear"`` no kernel matrix is needed: it is solved by Newton steps of an augmented
+    Lagrangian method, with very many features by coordinate descent, both as fast as :class:`sklearn.svm.LinearSVC` and
+    with a free intercept as well. Unlabeled samples are left out.
 
     {parameters}
 
@@ -39,6 +42,12 @@ class SVM(InterceptParameters, ToleranceParameters, BaseSVM):
     R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using second order information for training support
     vector machines", JMLR 6, 2005. https://jmlr.org/papers/v6/fan05a.html
 
+    X. Li, D. Sun and K.-C. Toh, "A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso
+    problems", SIAM Journal on Optimization 28, 2018. https://doi.org/10.1137/16M1097572
+
+    C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan, "A dual coordinate descent method for
+    large-scale linear SVM", ICML, 2008. https://doi.org/10.1145/1390156.1390208
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -50,10 +59,13 @@ class SVM(InterceptParameters, ToleranceParameters, BaseSVM):
     """
 
     loss: str = parameter("hinge", Options(["hinge", "squared_hinge"]), doc="The loss.")
-    max_iter: int = limit_parameter(10_000_000, "Largest number of pair steps.")
+    max_iter: int = limit_parameter(
+        10_000_000,
+        "Largest number of iterations: pair steps behind a kernel, else Newton steps or sweeps over the samples.",
+    )
 
     def _formulation(self) -> Formulation:
-        return Formulation(LABELED[self.loss](), None, SMO(self.tol, self.max_iter, max_time=self.max_time))
+        return Formulation(LABELED[self.loss](), None, SupervisedSVM(self.tol, self.max_iter, max_time=self.max_time))
 
 
 class RampSVM(InterceptParameters, ToleranceParameters, BaseSVM):

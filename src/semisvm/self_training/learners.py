@@ -19,7 +19,7 @@ from ..estimators import LSSVM, SVM
 from ..estimators.base import BaseSVM, settings_of, was_interrupted
 from ..estimators.problems import BinaryProblems, prepare, resolve
 from ..multiclass import BinaryTask
-from ..solvers import SMO, IncrementalLSSVM, IncrementalSVM
+from ..solvers import IncrementalLSSVM, IncrementalSVM, SupervisedSVM
 from ..spaces import Gram, Kernel
 from .metadata import FitMetadata
 
@@ -67,7 +67,7 @@ class IncrementalLearner:
         self._n_jobs = problems.settings.n_jobs if space.gram().fits_memory else 1  # the row cache has one user
         self._lssvm: IncrementalLSSVM | None = None
         self._svms: list[IncrementalSVM] = []
-        if isinstance(solver, SMO):
+        if isinstance(solver, SupervisedSVM):
             self._svms = [IncrementalSVM(problem, solver) for _ in self._classes]
         else:
             self._lssvm = IncrementalLSSVM(space.gram(), problem.cost, problem.intercept, len(self._classes))

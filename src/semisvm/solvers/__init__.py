@@ -3,7 +3,16 @@
 from ..balance import Count, Free, Mean
 from ..problem import Problem
 from .base import NO_FEATURES, Accepts, Solver, StoppingRule
-from .dual import CCCP, SMO, CoordinateDescent, Genetic, IncrementalSVM, PairSwitching
+from .dual import (
+    CCCP,
+    SMO,
+    AugmentedLagrangian,
+    CoordinateDescent,
+    Genetic,
+    IncrementalSVM,
+    PairSwitching,
+    SupervisedSVM,
+)
 from .exact import BranchBound, ConcaveLP, LowRankRelaxation, MixedInteger
 from .least_squares import (
     DifferenceConvex,
@@ -22,6 +31,8 @@ from .primal import Annealing, Continuation, FiniteNewton, GradientPath, MultiSw
 SOLVERS: dict[str, type[Solver]] = {
     "smo": SMO,
     "coordinate_descent": CoordinateDescent,
+    "augmented_lagrangian": AugmentedLagrangian,
+    "supervised_svm": SupervisedSVM,
     "cccp": CCCP,
     "least_squares": LeastSquares,
     "greedy": Greedy,
@@ -50,6 +61,7 @@ __all__ = [
     "SOLVERS",
     "Accepts",
     "Annealing",
+    "AugmentedLagrangian",
     "BranchBound",
     "ConcaveLP",
     "Continuation",
@@ -73,6 +85,7 @@ __all__ = [
     "SafeProjection",
     "Solver",
     "StoppingRule",
+    "SupervisedSVM",
     "exact_form_bytes",
     "refusal",
 ]

@@ -128,6 +128,10 @@ class Solver(ABC):
             For methods that draw at random.
         """
 
+    def needs_gram(self, problem: Problem) -> bool:
+        """Whether the kernel matrix of a problem is used."""
+        return self.accepts.space == "gram" or isinstance(problem.space, Gram)
+
     def prepare(self, problems: Sequence[Problem], stop: StoppingRule) -> None:  # noqa: B027 (most share nothing)
         """Compute what several problems in one space share, before the time that is left is divided among them."""
 

@@ -117,6 +117,8 @@ def _dense(values: Any) -> np.ndarray:
 
 def is_far_from_origin(X: Any) -> bool:
     """Whether the mean of a feature is far larger than the range of every feature."""
+    if sparse.issparse(X) and (np.bincount(X.indices, minlength=X.shape[1]) < X.shape[0]).all():
+        return False  # the range of a feature that is zero at some sample is at least its mean
     mean, largest_range = offset_and_range(X)
     return 0.0 < FAR * largest_range < mean
 

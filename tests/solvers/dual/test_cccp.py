@@ -11,7 +11,7 @@ from references import best_labeling, svm_value
 from semisvm.balance import Free, Mean
 from semisvm.losses import Ramp, SquaredHinge, SymmetricHinge, SymmetricRamp
 from semisvm.problem import balance_residual, violation
-from semisvm.solvers.dual import CCCP, SMO, cccp
+from semisvm.solvers.dual import CCCP, SMO, cccp, convex
 
 
 def ramp_problem(seed=0, n_unlabeled=40, s=-0.3, labeled=None, **options):
@@ -182,7 +182,7 @@ def test_max_iter_is_the_number_of_convex_steps(max_iter):
 def test_early_end_within_a_convex_step_is_reported_with_a_consistent_point(status, call, monkeypatch):
     """The first call solves for the start; a step that increased the objective is not returned."""
     problem, n_calls = ramp_problem(C=10.0, C_unlabeled=5.0), 0
-    run = cccp.solve_dual
+    run = convex.solve_dual
 
     def end_early(dual, start, tol, stop, **options):
         nonlocal n_calls
@@ -198,7 +198,7 @@ def test_early_end_within_a_convex_step_is_reported_with_a_consistent_point(stat
         stop.callback, stop.max_iter = callback, 3
         return run(dual, start, tol, stop, **options)
 
-    monkeypatch.setattr(cccp, "solve_dual", end_early)
+    monkeypatch.setattr(convex, "solve_dual", end_early)
     solution = CCCP(tol=1e-6).solve(problem)
     path = objectives(solution)
     assert solution.status == ("stalled" if status == "max_iter" else status)  # that of the convex steps is not reached
@@ -228,5 +228,5 @@ def test_scale_of_the_samples_does_not_matter():
 
 
 def test_limit_of_pair_steps_is_not_called_a_limit_of_convex_steps(monkeypatch):
-    monkeypatch.setattr(cccp, "MAX_PAIR_STEPS", 3)
+    monkeypatch.setattr(convex, "MAX_PAIR_STEPS", 3)
     assert CCCP().solve(ramp_problem()).status == "stalled"

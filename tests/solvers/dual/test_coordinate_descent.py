@@ -12,8 +12,9 @@ from semisvm.balance import Free, Mean
 from semisvm.losses import Hinge, Ramp, SquaredHinge
 from semisvm.problem import balance_residual, objective, violation
 from semisvm.solvers.base import StoppingRule
-from semisvm.solvers.dual import CCCP, SMO, CoordinateDescent, cccp, coordinate_descent, solve_dual
-from semisvm.solvers.dual.coordinate_descent import descend, descent_pays, duality_gap
+from semisvm.solvers.dual import CCCP, SMO, CoordinateDescent, convex, coordinate_descent, solve_dual
+from semisvm.solvers.dual.convex import choose_method
+from semisvm.solvers.dual.coordinate_descent import descend, duality_gap
 from semisvm.solvers.dual.dual_problem import build_box_dual, build_dual, linearize, primal_values
 from semisvm.solvers.dual.eliminated_intercept import EliminatedIntercept
 from semisvm.solvers.dual.iterate import Iterate
@@ -27,6 +28,7 @@ MODES = [  # without an intercept to search for
     (Mean(-0.3), "regularized"),
 ]
 every_mode = pytest.mark.parametrize("balance, intercept", MODES, ids=str)
+with_a_search = pytest.mark.parametrize("balance, intercept", [*MODES, (Free(), True)], ids=str)
 
 
 def make_problem(seed=0, n_unlabeled=30, labeled=None, **options):
@@ -54,7 +56,7 @@ def tangent_duals(problem, seed=0):
 def by_smo(monkeypatch, solver, problem):
     """What CCCP finds with SMO in the place of coordinate descent."""
     with monkeypatch.context() as patch:
-        patch.setattr(cccp, "descent_pays", lambda problem: False)
+        patch.setattr(convex, "choose_method", lambda problem: "pairs")
         return solver.solve(problem)
 
 
@@ -62,7 +64,7 @@ def by_smo(monkeypatch, solver, problem):
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("intercept", [False, "regularized"])
+@pytest.mark.parametrize("intercept", [False, "regularized", True])
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=str)
 def test_supervised_objective_is_that_of_smo(loss, intercept, C):
     problem = svm_problem(C=C, intercept=intercept, cost_spread=0.5, weighted=True, n_zero_weight=4, labeled=loss)
@@ -75,7 +77,7 @@ def test_supervised_objective_is_that_of_smo(loss, intercept, C):
         assert objective(one, solution.coef, solution.intercept) == pytest.approx(solution.objective, rel=1e-12)
 
 
-@every_mode
+@with_a_search
 def test_supervised_model_that_keeps_a_balance_is_that_of_an_interior_point_method(balance, intercept):
     problem = make_problem(1, balance=balance, intercept=intercept, weighted=True, cost_spread=0.5)
     mean = None if isinstance(balance, Free) else (problem.mean_weights, balance.m)
@@ -91,7 +93,7 @@ def test_supervised_model_that_keeps_a_balance_is_that_of_an_interior_point_meth
 # ---- convex steps ----
 
 
-@every_mode
+@with_a_search
 @pytest.mark.parametrize("labeled", [Hinge(), Ramp(-0.5), SquaredHinge()], ids=str)
 def test_convex_step_is_that_of_an_interior_point_method_and_of_smo(labeled, balance, intercept):
     problem = make_problem(2, balance=balance, intercept=intercept, weighted=True, n_zero_weight=4, labeled=labeled)
@@ -139,7 +141,7 @@ def test_cccp_ends_at_a_stationary_point_and_where_smo_ends_on_average(balance, 
     gaps = []
     for seed in range(4):
         problem = make_problem(seed, 60, balance=balance, intercept=intercept, C=C, C_unlabeled=0.2 * C, weighted=True)
-        assert descent_pays(problem)
+        assert choose_method(problem) == "coordinates"
         solution = CCCP(tol=1e-6).solve(problem)
         path = [row["objective"] for row in solution.trace]
         assert (np.diff(path) <= 1e-8 * path[0]).all()
@@ -221,18 +223,6 @@ def test_duality_gap_is_the_distance_to_the_best_dual_value_at_most(balance, int
 # ---- which solver, and how it ends ----
 
 
-def test_free_intercept_kernels_and_many_features_are_left_to_smo():
-    problem = make_problem()
-    assert not descent_pays(problem)
-    assert descent_pays(replace(problem, balance=Mean(0.1)))
-    assert not descent_pays(make_problem(intercept=False, space="linear"))
-    assert not descent_pays(make_problem(intercept=False, n_features=41))
-    assert descent_pays(make_problem(intercept=False, n_features=41, space="csr", zero_below=1.0))
-    centered = dense_samples(problem) - problem.mean_weights @ dense_samples(problem)
-    at_origin = replace(problem, space=Features(centered), balance=Mean(0.0), intercept=False)
-    assert not descent_pays(at_origin)
-
-
 def test_smo_goes_on_where_sweeps_do_not_converge(monkeypatch):
     problem = make_problem(10, balance=Mean(0.2), C=1e4, C_unlabeled=1e3)
     monkeypatch.setattr(coordinate_descent, "MAX_SWEEPS", 3)
@@ -263,9 +253,10 @@ def test_start_at_a_solution_needs_few_sweeps():
     assert again.objective == pytest.approx(first.objective, rel=1e-6)
 
 
+@pytest.mark.parametrize("intercept", ["regularized", True])
 @pytest.mark.parametrize("status", ["interrupted", "max_time", "stopped", "max_iter"])
-def test_early_end_has_a_consistent_point(status, monkeypatch, clock):
-    problem = svm_problem(intercept="regularized", C=100.0)
+def test_early_end_has_a_consistent_point(status, intercept, monkeypatch, clock):
+    problem = svm_problem(intercept=intercept, C=100.0)
     monkeypatch.setattr(coordinate_descent, "PERIOD", 1)
 
     def callback(row):

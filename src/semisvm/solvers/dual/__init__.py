@@ -1,6 +1,8 @@
-"""SMO on the kernel matrix, coordinate descent on features, and the methods that train with them."""
+"""SMO on the kernel matrix, two methods on features, and the methods that train with them."""
 
+from .augmented_lagrangian import AugmentedLagrangian
 from .cccp import CCCP
+from .convex import SupervisedSVM
 from .coordinate_descent import CoordinateDescent
 from .fixed_labels import LabelMoves, Trainer, evaluate, evaluate_all_samples, kernel_block, solve_supervised
 from .genetic import Genetic
@@ -11,11 +13,13 @@ from .smo import SMO, solve_dual
 __all__ = [
     "CCCP",
     "SMO",
+    "AugmentedLagrangian",
     "CoordinateDescent",
     "Genetic",
     "IncrementalSVM",
     "LabelMoves",
     "PairSwitching",
+    "SupervisedSVM",
     "Trainer",
     "evaluate",
     "evaluate_all_samples",

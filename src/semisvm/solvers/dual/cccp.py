@@ -4,9 +4,9 @@ A ramp is a hinge minus a hinge. Each step replaces the subtracted one by its ta
 moves bounds of the dual (``dual_problem.linearize``), and solves the convex problem that remains from the last point.
 The objective never increases, and once no tangent changes the point is stationary.
 
-The convex problems are solved by SMO, or by coordinate descent where it is faster (``descent_pays``). Its first sweeps
-do most of the work: with ``LOOSE`` in place of tol until no tangent changes, then with tol, then with tighter ones
-while the duality gap of the convex problem is above ``MAX_GAP``.
+The convex problems are solved by the method that ``ConvexSolver`` chooses. On features its first steps do most of the
+work: with ``LOOSE`` in place of tol until no tangent changes, then with tol, then with tighter ones while the duality
+gap of the convex problem is above ``MAX_GAP``.
 """
 
 from __future__ import annotations
@@ -21,25 +21,20 @@ from ...losses import Hinge, Ramp, SquaredHinge, SymmetricHinge, SymmetricRamp
 from ...problem import Problem, balance_residual
 from ...solution import Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .coordinate_descent import descend, descent_pays, duality_gap
+from .convex import ConvexSolver, choose_method
 from .dual_problem import (
     Dual,
     DualPoint,
-    PrimalValues,
-    build_box_dual,
-    build_dual,
     linearize,
     primal_values,
     solution_from_dual,
 )
-from .eliminated_intercept import EliminatedIntercept
-from .smo import MAX_PAIR_STEPS, solve_dual
 
 STALLED = 1e-10  # relative decrease of the objective below which a step has changed nothing
 N_TIGHTER = 4  # tolerances tried for a convex step, each a tenth of the one before, until the objective decreases
-N_EXACT = 2  # more of them for coordinate descent, which has no exact solution of the free coordinates at its end
-LOOSE = 1e-2  # tolerance of coordinate descent until the tangents stay the same
-MAX_GAP = 1e-3  # of the objective: duality gap of the last convex step of coordinate descent
+N_EXACT = 2  # more of them on features, where free coordinates are not solved exactly at the end
+LOOSE = 1e-2  # tolerance on features until the tangents stay the same
+MAX_GAP = 1e-3  # of the objective: duality gap of the last convex step on features
 SUBSET_SIZE = 500
 SUBSET_SHARE = 0.1
 
@@ -74,16 +69,20 @@ class CCCP(Solver):
         (Hinge, SquaredHinge, Ramp), (SymmetricRamp, SymmetricHinge), (Free, Mean), space="gram"
     )
 
+    def needs_gram(self, problem: Problem) -> bool:
+        """Whether the convex problems are solved by SMO."""
+        return choose_method(problem) == "pairs"
+
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
         """Minimize, from the hinge SVM of the labeled samples or from another solution."""
         stop = StoppingRule(self.max_iter + 1, self.max_time, callback)  # the first row of the trace is the start
-        convex = ConvexSolver(problem, stop, whole_matrix=self.init != "subset")
+        convex = ConvexSolver(problem, whole_matrix=self.init != "subset")
         dual = convex.build_dual()
-        point = self._start(convex, dual, start, rng)
-        tolerances = [self.tol * 0.1**k for k in range(N_TIGHTER + N_EXACT * convex.by_coordinates)]
-        if convex.by_coordinates and self.tol < LOOSE:
+        point = self._start(convex, dual, start, stop, rng)
+        tolerances = [self.tol * 0.1**k for k in range(N_TIGHTER + N_EXACT * convex.on_features)]
+        if convex.on_features and self.tol < LOOSE:
             tolerances.insert(0, LOOSE)
         tangent: Dual | None = None
         with stop:
@@ -92,9 +91,8 @@ class CCCP(Solver):
                 old, tangent = tangent, linearize(problem, dual, values.scores)
                 objective = values.objective(problem)
                 is_settled = old is not None and _same_bounds(old, tangent)
-                is_exact = (
-                    is_settled and tolerances[0] <= self.tol and convex.is_exact(tangent, point, values, objective)
-                )
+                is_exact = is_settled and tolerances[0] <= self.tol
+                is_exact = is_exact and convex.gap(tangent, point, values.scores) <= MAX_GAP * objective
                 if point.status == "max_iter":  # of the pair steps, not of the convex steps
                     stop.end("stalled")
                 row = {
@@ -107,76 +105,38 @@ class CCCP(Solver):
                 if not stop.running:
                     break
                 tolerances = tolerances[is_settled:]
-                point, stalled = _convex_step(convex, tangent, point, tolerances)
+                point, stalled = _convex_step(convex, tangent, point, tolerances, stop)
                 if stalled:
                     stop.end("converged")
                     break
         point = replace(point, status=str(stop.status))
         return solution_from_dual(problem, point, "stationary", self.tol, stop.trace)
 
-    def _start(self, convex: ConvexSolver, dual: Dual, start: Solution | None, rng: Any) -> DualPoint:
+    def _start(
+        self, convex: ConvexSolver, dual: Dual, start: Solution | None, stop: StoppingRule, rng: Any
+    ) -> DualPoint:
         """The point whose scores give the first tangents."""
         if start is not None:
-            return convex.solve(linearize(convex.problem, dual, start.scores), start.multipliers, self.tol)
+            tangent = linearize(convex.problem, dual, start.scores)
+            return convex.solve(tangent, start.multipliers, self.tol, stop.nested())
         if self.init == "subset":
             left_out = _outside_subset(convex.problem, rng)
             dual = dual._replace(lower=np.where(left_out, 0.0, dual.lower), upper=np.where(left_out, 0.0, dual.upper))
-        return convex.solve(dual, None, self.tol, polish=False)
-
-
-class ConvexSolver:
-    """Solves the duals of the convex steps of one problem: by coordinate descent where it pays, else by SMO.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    stop : StoppingRule
-        The rule of the convex steps.
-    whole_matrix : bool
-        As of ``solve_dual``. From a subset few samples ever get a multiplier, so few kernel rows are needed.
-    """
-
-    def __init__(self, problem: Problem, stop: StoppingRule, whole_matrix: bool):
-        self.problem, self.stop, self.whole_matrix = problem, stop, whole_matrix
-        self.by_coordinates = descent_pays(problem)
-        self.samples = EliminatedIntercept(problem) if self.by_coordinates else None
-
-    def build_dual(self) -> Dual:
-        """The dual before the first tangents."""
-        return build_dual(self.problem) if self.samples is None else build_box_dual(self.problem)
-
-    def is_exact(self, dual: Dual, point: DualPoint, values: PrimalValues, objective: float) -> bool:
-        """Whether no better solution of a dual lowers the objective by much; SMO solves the free coordinates exactly.
-
-        The tolerance alone does not show it where costs are large.
-        """
-        if self.samples is None:
-            return True
-        a = point.a[: dual.gram.n]
-        f = values.scores if dual.ridge is None else values.scores + dual.ridge * a
-        return duality_gap(dual, a, f) <= MAX_GAP * objective
-
-    def solve(self, dual: Dual, start: np.ndarray | DualPoint | None, tol: float, polish: bool = True) -> DualPoint:
-        """Solve a dual from any point."""
-        if self.samples is not None:
-            return descend(self.samples, dual, start, tol, self.stop.nested())
-        stop = self.stop.nested(MAX_PAIR_STEPS)
-        return solve_dual(dual, start, tol, stop, polish=polish, whole_matrix=self.whole_matrix)
+        return convex.solve(dual, None, self.tol, stop.nested(), polish=False)
 
 
 def _convex_step(
-    convex: ConvexSolver, tangent: Dual, point: DualPoint, tolerances: list[float]
+    convex: ConvexSolver, tangent: Dual, point: DualPoint, tolerances: list[float], stop: StoppingRule
 ) -> tuple[DualPoint, bool]:
     """The convex step, as exact as it takes to decrease the objective, and whether it could not.
 
     Where nothing decreases it, the step still has the multipliers that belong to the present tangents; it is returned
     unless its objective is higher.
     """
-    problem, value = convex.problem, convex.stop.trace[-1]["objective"]
+    problem, value = convex.problem, stop.trace[-1]["objective"]
     trial, decrease = point, -np.inf
     for tol in tolerances:
-        trial = convex.solve(tangent, trial, tol)
+        trial = convex.solve(tangent, trial, tol, stop.nested())
         decrease = value - primal_values(problem, tangent, trial).objective(problem)
         if trial.status not in ("converged", "stalled"):
             return (trial if decrease > 0 else replace(point, status=trial.status)), False

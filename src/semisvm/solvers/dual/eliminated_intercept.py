@@ -7,13 +7,23 @@ intercept, balance                z                                             
 ================================  ==============================================  ========
 absent, none                      x                                               0
 regularized, none                 (x, 1)                                          0
+free, none                        (x, beta)                                       b
 free, mean m at mu                x - mu                                          m
 absent or regularized, mean m     x - t mu, t = mu'x / ||mu||^2; with a           t m
                                   regularized intercept those of (x, 1), (mu, 1)
 ================================  ==============================================  ========
 
+A free intercept that no mean fixes is not eliminated but found by the method of multipliers [1]_: with b as it is the
+bounds are left, and beta^2 sum a, the penalty of a sum that is not zero, is what b then changes by. beta is of the size
+of the samples.
+
 X is not changed, a sparse one stays sparse: z_i'z_j is x_i'x_j + R_i'L_j with two numbers per sample in R and in L. The
 multiplier of the mean follows from those of the samples.
+
+References
+----------
+.. [1] M. R. Hestenes, "Multiplier and gradient methods", Journal of Optimization Theory and Applications 4, 1969.
+   https://doi.org/10.1007/BF00927673
 """
 
 from __future__ import annotations
@@ -46,14 +56,16 @@ class EliminatedIntercept:
     Parameters
     ----------
     problem : Problem
-        In a space of features, without a free intercept unless a mean is fixed.
+        In a space of features.
 
     Attributes
     ----------
     rows : tuple of arrays
         The z_i as ``coordinate_steps`` reads them.
     diagonal, offset : array of shape (n,)
-        ||z_i||^2 and the offsets.
+        ||z_i||^2 and the offsets; those of a free intercept are zero.
+    penalty : float
+        beta^2 of a free intercept that no mean fixes, else 0.
     size, n_entries : int
         Length of w there, and how many numbers X stores.
     mean : MeanSample or None
@@ -67,23 +79,29 @@ class EliminatedIntercept:
         self.mean = None if problem.fixed_mean is None else _mean_sample(problem, problem.fixed_mean)
         L, R = np.zeros((n, 2)), np.zeros((n, 2))
         L[:, 0] = R[:, 0] = problem.intercept == "regularized"
-        self.offset = np.zeros(n)
+        self.offset, self.penalty = np.zeros(n), 0.0
+        squares = space.design.squared_norms()
+        if self.mean is None and problem.intercept is True:
+            self.penalty = float(squares.mean()) or 1.0
+            L[:, 0], R[:, 0] = self.penalty, 1.0
         if self.mean is not None:
             m, products, norm2, share = self.mean
             self.offset = m * share
             L[:, 1], R[:, 1] = products, -share
             if problem.intercept is True:
                 L[:, 0], R[:, 0] = 1.0, norm2 - products
-        self.diagonal = np.maximum(space.design.squared_norms() + (L * R).sum(axis=1), 0.0)
+        self.diagonal = np.maximum(squares + (L * R).sum(axis=1), 0.0)
         self.size, self.n_entries = X.shape[1] + 2, n_entries(X)
         if sparse.issparse(X):
             self.rows = (np.zeros((0, 0)), np.asarray(X.data, dtype=np.float64), X.indices, X.indptr, R, L)
         else:
             self.rows = (np.ascontiguousarray(X, dtype=np.float64), *NO_CSR, R, L)
 
-    def dual_point(self, a: np.ndarray, f: np.ndarray, violation: float, n_iter: int, status: str) -> DualPoint:
-        """The point of the dual with virtual samples; f is z_i'w + offset_i, with the ridge."""
-        b, virtual, f_virtual = 0.0, [], []
+    def dual_point(
+        self, a: np.ndarray, f: np.ndarray, violation: float, n_iter: int, status: str, b: float = 0.0
+    ) -> DualPoint:
+        """The point of the dual with virtual samples; f is z_i'w + offset_i, with the ridge, b a free intercept."""
+        virtual, f_virtual = [], []
         if self.mean is not None:
             m, products, norm2, share = self.mean
             multiplier, mean_score = -float(share @ a), m
@@ -104,13 +122,12 @@ def n_entries(X: Any) -> int:
 
 
 def can_be_eliminated(problem: Problem) -> bool:
-    """Whether there are features and the intercept follows from w: not a free one without a mean, nor a mean at 0."""
+    """Whether there are features, with which a mean at 0 cannot be fixed unless the intercept is free."""
     if not isinstance(problem.space, Features):
         return False
-    if problem.fixed_mean is None:
-        return problem.intercept is not True
     return (
-        problem.intercept is True
+        problem.fixed_mean is None
+        or problem.intercept is True
         or _mean_sample(problem, problem.fixed_mean).norm2 > ROUNDING * problem.space.design.max_norm**2
     )
 

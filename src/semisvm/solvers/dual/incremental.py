@@ -6,8 +6,8 @@ import numpy as np
 
 from ...problem import Problem
 from ..base import StoppingRule
+from .convex import SupervisedSVM
 from .fixed_labels import Trainer
-from .smo import SMO
 
 
 class IncrementalSVM:
@@ -17,7 +17,7 @@ class IncrementalSVM:
     ----------
     problem : Problem
         With the costs of all samples; its labeled loss is a hinge or a squared hinge. Its signs are not used.
-    solver : SMO
+    solver : SupervisedSVM
         Tolerance and limits of one training.
 
     Attributes
@@ -26,7 +26,7 @@ class IncrementalSVM:
         Whether Ctrl-C ended a training.
     """
 
-    def __init__(self, problem: Problem, solver: SMO):
+    def __init__(self, problem: Problem, solver: SupervisedSVM):
         self._cost, self._solver = problem.cost, solver
         self._signs = np.zeros(len(problem.cost))
         self._trainer = Trainer(problem, StoppingRule(), solver.max_iter)

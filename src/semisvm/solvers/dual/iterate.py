@@ -109,3 +109,10 @@ def feasible_point(a: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.nd
         a[order] -= np.sign(excess) * np.diff(taken, prepend=0.0)
         a = np.clip(a, lower, upper)
     return a
+
+
+def sum_to_zero(a: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """A point within the bounds that sums to zero, by changes of coordinates strictly inside of them if these do."""
+    is_free = (a > lower) & (a < upper)
+    a = feasible_point(a, np.where(is_free, lower, a), np.where(is_free, upper, a))
+    return feasible_point(a, lower, upper)

@@ -1,0 +1,158 @@
+"""Which method solves the dual of a convex model with a hinge, and how exactly: the one place of that choice.
+
+=====================================================  ==============================================================
+samples                                                method
+=====================================================  ==============================================================
+behind a kernel, few, or with more features than       SMO on the kernel matrix
+a kernel row has
+of at most ``MAX_FEATURES`` features                   the augmented Lagrangian method, unless a mean of f is fixed
+of more, as words of a text                            coordinate descent
+=====================================================  ==============================================================
+
+Pair steps and sweeps are many where C is large or features depend on each other. The Newton steps of the augmented
+Lagrangian method are few whatever the data, but each solves a system as large as the number of features. A sample of a
+text shares few words with another one: there sweeps are few as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...losses import Hinge, SquaredHinge
+from ...problem import Problem
+from ...solution import Solution
+from ...spaces import Features
+from ..base import Accepts, Callback, Solver, StoppingRule
+from .augmented_lagrangian import solve_augmented
+from .coordinate_descent import descend, duality_gap
+from .dual_problem import Dual, DualPoint, build_box_dual, build_dual, primal_values, solution_from_dual
+from .eliminated_intercept import EliminatedIntercept, can_be_eliminated, n_entries
+from .smo import MAX_PAIR_STEPS, solve_dual
+
+FEW_SAMPLES = 200  # with a multiplier that can move, up to which SMO is as fast, and exact to the last digits
+MAX_FEATURES = 1000  # of the systems that Newton steps solve
+MAX_GAP = 1e-4  # of the objective: duality gap of a solution on features
+N_TIGHTER = 4  # tolerances tried, each a tenth of the one before, while the gap is larger
+
+
+def choose_method(problem: Problem) -> str:
+    """The method for the convex models of a problem: "pairs", "coordinates" or "newton".
+
+    With at most as many features as a kernel row has, coordinate descent took a tenth to a half of the time of SMO (as
+    much where C is so large that SMO has to go on), with twice as many twice the time if the kernel was known.
+    """
+    space = problem.space
+    if not isinstance(space, Features) or n_entries(space.X) > space.n**2:
+        return "pairs"
+    if problem.fixed_mean is not None:
+        return "coordinates" if can_be_eliminated(problem) else "pairs"
+    n_movable = len(problem.labeled_samples) + len(problem.searched)
+    if n_movable <= FEW_SAMPLES:
+        return "pairs" if problem.intercept is True else "coordinates"
+    return "newton" if space.design.d <= min(MAX_FEATURES, space.n) else "coordinates"
+
+
+class ConvexSolver:
+    """Solves duals of convex models of one problem, which differ in bounds and slopes.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem; its signs and costs do not matter here.
+    whole_matrix : bool
+        As of ``solve_dual``. From a subset few samples ever get a multiplier, so few kernel rows are needed.
+
+    Attributes
+    ----------
+    method : {"pairs", "coordinates", "newton"}
+        The method.
+    on_features : bool
+        Whether it uses no kernel values.
+    """
+
+    def __init__(self, problem: Problem, whole_matrix: bool = True):
+        self.problem, self.whole_matrix = problem, whole_matrix
+        self.method = choose_method(problem)
+        self.on_features = self.method != "pairs"
+        self._samples = EliminatedIntercept(problem) if self.method == "coordinates" else None
+
+    def build_dual(self, problem: Problem | None = None) -> Dual:
+        """The dual of the problem, or of one with other signs and costs, before the first tangents."""
+        build = build_box_dual if self.on_features else build_dual
+        return build(problem or self.problem)
+
+    def solve(
+        self, dual: Dual, start: np.ndarray | DualPoint | None, tol: float, stop: StoppingRule, polish: bool = True
+    ) -> DualPoint:
+        """Solve a dual from any point; ``stop`` limits pair steps, sweeps or Newton steps."""
+        if self._samples is not None:
+            return descend(self._samples, dual, start, tol, stop)
+        if self.method == "newton":
+            return solve_augmented(self.problem, dual, start, tol, stop)
+        stop.max_iter = min(stop.max_iter, MAX_PAIR_STEPS)
+        return solve_dual(dual, start, tol, stop, polish=polish, whole_matrix=self.whole_matrix)
+
+    def gap(self, dual: Dual, point: DualPoint, scores: np.ndarray) -> float:
+        """What a better solution of a dual can lower the objective by at most; SMO solves free coordinates exactly.
+
+        The tolerance alone does not show it where costs are large.
+        """
+        if not self.on_features:
+            return 0.0
+        a = point.a[: dual.gram.n]
+        return duality_gap(dual, a, scores if dual.ridge is None else scores + dual.ridge * a)
+
+
+@dataclass(frozen=True)
+class SupervisedSVM(Solver):
+    """The SVM with hinge or squared hinge loss, by the method that suits its samples.
+
+    SMO on a kernel matrix; on features the augmented Lagrangian method or coordinate descent, whose tolerance is
+    tightened while the duality gap is above ``MAX_GAP``.
+
+    Parameters
+    ----------
+    tol : float
+        Largest violation of the optimality conditions, in units of f.
+    max_iter : int
+        Largest number of pair steps, or of Newton steps or sweeps over the samples on features.
+    max_time : float or None
+        Seconds after which the best solution so far is returned.
+
+    References
+    ----------
+    Those of ``SMO``, ``AugmentedLagrangian`` and ``CoordinateDescent``. The problem: C. Cortes and V. Vapnik,
+    "Support-vector networks", Machine Learning 20, 1995. https://doi.org/10.1007/BF00994018
+    """
+
+    tol: float = 1e-3
+    max_iter: int = MAX_PAIR_STEPS
+
+    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge))
+
+    def needs_gram(self, problem: Problem) -> bool:
+        """Whether SMO is used."""
+        return choose_method(problem) == "pairs"
+
+    def solve(
+        self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
+    ) -> Solution:
+        """Minimize, from the multipliers of another solution if there is one."""
+        convex, limit = ConvexSolver(problem), StoppingRule(max_time=self.max_time)
+        dual = convex.build_dual()
+        point: DualPoint | None = None
+        given, n_iter = None if start is None else start.multipliers, 0
+        for tol in self.tol * 0.1 ** np.arange(N_TIGHTER):
+            stop = StoppingRule(self.max_iter - n_iter, limit.time_left, callback)
+            trial = convex.solve(dual, given if point is None else point, tol, stop)
+            n_iter += trial.n_iter
+            status = "converged" if point is not None and trial.status == "stalled" else trial.status
+            point = replace(trial, n_iter=n_iter, status=status)
+            values = primal_values(problem, dual, point)
+            if status != "converged" or convex.gap(dual, point, values.scores) <= MAX_GAP * values.objective(problem):
+                break
+        assert point is not None
+        return solution_from_dual(problem, point, "kkt", self.tol)

@@ -65,7 +65,7 @@ def test_every_method_finds_the_same_solution(loss, intercept, C, monkeypatch):
     X, y, weights = samples()
     problem = linear_problem(X, y, C * weights, LOSSES[loss], intercept)
     best = AugmentedLagrangian(1e-8).solve(problem).objective if C > 10.0 else SMO(1e-7).solve(problem).objective
-    for max_features in (1000, 5) if C < 10.0 else (1000,):  # sweeps are many where C is large
+    for max_features in (1000, 5) if C < 10.0 else (1000,):  # SMO and sweeps take millions of steps where C is large
         monkeypatch.setattr(convex, "MAX_FEATURES", max_features)
         for one in (problem, replace(problem, space=Features(sparse.csr_array(X)))):
             solution = SupervisedSVM().solve(one)

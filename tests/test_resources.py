@@ -19,7 +19,7 @@ from semisvm._validation import data as validation_data
 from semisvm.estimators import ESTIMATORS
 from semisvm.estimators.problems import BinaryProblems
 from semisvm.self_training import WRAPPERS
-from semisvm.solvers import SMO
+from semisvm.solvers import SupervisedSVM
 from semisvm.spaces import kernels
 
 NAMES = [*ESTIMATORS, *WRAPPERS]
@@ -80,7 +80,7 @@ def test_jobs_over_classes_share_the_threads(name, pools, monkeypatch):
 def test_by_default_the_binary_problems_of_several_classes_have_all_cores(monkeypatch):
     monkeypatch.setattr(_threads, "_n_cores", lambda: 4)
     X, y = blobs(n=48)
-    solve, used, all_three = SMO.solve, set(), threading.Barrier(3, timeout=60)
+    solve, used, all_three = SupervisedSVM.solve, set(), threading.Barrier(3, timeout=60)
 
     def recorded(self, *args, **kwargs):
         used.add(threading.get_ident())
@@ -88,7 +88,7 @@ def test_by_default_the_binary_problems_of_several_classes_have_all_cores(monkey
             all_three.wait()
         return solve(self, *args, **kwargs)
 
-    monkeypatch.setattr(SMO, "solve", recorded)
+    monkeypatch.setattr(SupervisedSVM, "solve", recorded)
     together = True
     make_estimator("SVM", C=1.0).fit(X, y)
     assert len(used) == 3

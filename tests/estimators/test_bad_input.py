@@ -96,7 +96,7 @@ PARAMETERS = {
     "fit_intercept": [("yes", "'regularized'")],
     "labeled_loss": [("log", "'hinge'"), (3, "labeled_loss=3")],
     "unlabeled_loss": [("log", "'symmetric_ramp'")],
-    "solver": [("magic", "'smo', 'coordinate_descent', 'cccp'"), (3, "solver=3")],
+    "solver": [("magic", "'smo', 'coordinate_descent', 'augmented_lagrangian'"), (3, "solver=3")],
 }
 
 

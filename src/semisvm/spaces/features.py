@@ -15,7 +15,7 @@ from scipy import sparse
 from .base import Memo
 from .design_matrix import DesignMatrix
 from .gram import Gram
-from .kernels import Kernel, centered, row_blocks
+from .kernels import Kernel, centered, entries_per_feature, row_blocks
 
 FAR = 10.0  # times the range of the samples: a mean beyond costs more than two digits
 
@@ -117,7 +117,7 @@ def _dense(values: Any) -> np.ndarray:
 
 def is_far_from_origin(X: Any) -> bool:
     """Whether the mean of a feature is far larger than the range of every feature."""
-    if sparse.issparse(X) and (np.bincount(X.indices, minlength=X.shape[1]) < X.shape[0]).all():
+    if sparse.issparse(X) and (entries_per_feature(X) < X.shape[0]).all():
         return False  # the range of a feature that is zero at some sample is at least its mean
     mean, largest_range = offset_and_range(X)
     return 0.0 < FAR * largest_range < mean

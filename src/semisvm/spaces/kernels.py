@@ -211,6 +211,14 @@ def row_blocks(X: Any) -> Iterator[Any]:
     return (X[start : start + n_rows] for start in range(0, max(n, 1), n_rows))
 
 
+def entries_per_feature(X: Any) -> np.ndarray:
+    """How many entries of a sparse table each feature has."""
+    total = np.zeros(X.shape[1], dtype=np.int64)
+    for block in row_blocks(X):
+        total += np.bincount(block.indices, minlength=X.shape[1])
+    return total
+
+
 def centered(X: Any) -> tuple[Any, np.ndarray]:
     """Samples without their center, and the center: the mean, of sparse samples that of the features without a zero.
 
@@ -221,7 +229,7 @@ def centered(X: Any) -> tuple[Any, np.ndarray]:
         return X - center, center
     X = sparse.csr_array(X, dtype=np.float64, copy=True)
     X.sum_duplicates()
-    center[np.bincount(X.indices, minlength=X.shape[1]) < X.shape[0]] = 0.0
+    center[entries_per_feature(X) < X.shape[0]] = 0.0
     X.data -= center[X.indices]
     return X, center
 

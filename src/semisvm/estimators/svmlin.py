@@ -74,7 +74,7 @@ class MultiSwitchTSVM(CountBalanceParameters, SVMlinTSVM):
     >>> X, y = make_two_gaussians(550, random_state=0)
     >>> model = MultiSwitchTSVM(kernel="linear").fit(X, hide_labels(y, 50, random_state=0))
     >>> int((model.transduction_ != y).sum())  # of 500 samples without a label
-    53
+    54
     """
 
     max_switches: int = limit_parameter(10_000, "Largest number of pairs that are swapped between two solves.")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from .._threads import single_blas_thread
+from .._threads import run_in_threads, single_blas_thread, tiles
 
 MAX_DIRECTIONS = 48
 N_POWERS = 2  # products with X'X: more only sharpen directions that hardly matter
@@ -33,16 +33,28 @@ def leading_directions(X: np.ndarray) -> LeadingDirections:
     """
     count = _n_directions(X)
     Q = np.random.default_rng(0).standard_normal((X.shape[1], count))
-    with single_blas_thread:
-        for _ in range(N_POWERS):
-            Q, _ = linalg.qr(X.T @ (X @ Q), mode="economic", overwrite_a=True, check_finite=False)
-        return LeadingDirections(np.ascontiguousarray(Q.T), np.ascontiguousarray(X @ Q))
+    for _ in range(N_POWERS):
+        Q = _product(X.T, _product(X, Q))
+        with single_blas_thread:
+            Q, _ = linalg.qr(Q, mode="economic", overwrite_a=True, check_finite=False)
+    return LeadingDirections(np.ascontiguousarray(Q.T), _product(X, Q))
 
 
 def leading_components(Z: np.ndarray) -> LeadingDirections:
     """The same of principal components Z: the coordinates of the first ones."""
     count = _n_directions(Z)
     return LeadingDirections(np.eye(count, Z.shape[1]), np.ascontiguousarray(Z[:, :count]))
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A B by blocks of rows, in threads: the same numbers however many threads there are."""
+    out = np.empty((len(A), B.shape[1]))
+
+    def fill(part: slice) -> None:
+        out[part] = A[part] @ B
+
+    run_in_threads(fill, list(tiles(len(A))))
+    return out
 
 
 def _n_directions(X: np.ndarray) -> int:

@@ -146,12 +146,13 @@ def supervised() -> list[Work]:
 
 def linear() -> list[Work]:
     """Linear SVMs, dense and sparse, with the intercept regularized as in LIBLINEAR."""
-    data, adult = noisy_sphere(5000), load("adult")
-    news = load("news20")
-    pair = np.flatnonzero((news.y == 7) | (news.y == 8))
+    data, adult, text, news, imdb = noisy_sphere(5000), load("adult"), load("text"), load("news20"), load("imdb")
+    pair, kept = np.flatnonzero((news.y == 7) | (news.y == 8)), np.flatnonzero(imdb.y != 0)[::12]
     sets = {
         "5,000 x 50 dense": (data.X, data.y),
         "adult, 32,561 sparse": (adult.X[:32_561].astype(np.float64), two_classes(adult.y[:32_561] > 0)),
+        "text, sparse": (text.X.astype(np.float64), two_classes(text.y > 0)),
+        "imdb, every twelfth, sparse": (imdb.X[kept].astype(np.float64), two_classes(imdb.y[kept] > 0)),
         "news 7 8, sparse": (news.X[pair].astype(np.float64), two_classes(news.y[pair] == 8)),
     }
     rows = []

@@ -3,7 +3,9 @@
 With labels y of +-1 on all samples the problem is an SVM. Its dual differs between two labelings in the bounds of the
 samples that changed, and between two costs in the width of the bounds. So a point of one is a start for the other:
 multipliers at a bound move with it, those of changed samples go to zero, the others stay. From there Newton steps
-(``semismooth_newton``) mostly reach the solution, and pair steps do where they do not.
+(``semismooth_newton``) mostly reach the solution, and pair steps do where they do not. Samples with features are no
+exception: so close to a solution, pair steps on the kernel matrix took a tenth to three quarters of the time of the
+methods that ``convex`` has for features.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which tolerance do MultiSwitchTSVM and AnnealingTSVM need for a right objective, and which for the least error?
 
 Data: 14 sets of at most 1,500 rows (dense ones standardized), 50 labels, the true share, four draws each; linear, with
-C = 10 on sparse and 1 on dense sets. Measured per tolerance: the objective relative to that of the tightest one (mean over the
-sets, and the largest difference of a draw), the error on unlabeled samples, CPU seconds of one thread.
+C = 10 on sparse and 1 on dense sets. Measured per tolerance: the objective relative to that of the tightest one (mean
+over all draws, and the largest difference of one), the error on unlabeled samples, CPU seconds of one thread.
 """
 
 from __future__ import annotations

@@ -49,11 +49,11 @@ def calibrate(
 ) -> float:
     """The slope from scores of labeled samples, each by a model without it.
 
-    Of the solutions of a fit, where the solver can tell: leaving out one sample after the other; else fold by fold.
+    From the solutions of a supervised fit with a hinge, leaving out one sample after the other; else fold by fold.
     ``settings`` hold C and gamma as numbers; ``problems`` and ``solutions`` are those of the fit, if they are at hand.
     """
     held, scores = codes >= 0, None
-    if problems is not None and solutions is not None and settings.formulation.solver.accepts.leave_one_out:
+    if problems is not None and solutions is not None and problems.can_leave_one_out(codes, weights):
         equal = equal_samples(X, np.flatnonzero(held))
         if not _can_hold_out(equal, codes, len(classes), settings.name):
             return 1.0

@@ -22,6 +22,7 @@ from ..problem import Problem
 from ..solution import Solution
 from ..solvers import Solver, StoppingRule, refusal
 from ..solvers.base import without_false_bound
+from ..solvers.dual import can_leave_one_out, leave_one_out_scores
 from ..spaces import Kernel, KernelCache, SampleResults, Space
 from ..spaces.bandwidth import resolve_gamma, total_variance
 from ._spaces import Approximation, build_space, choose_space
@@ -216,6 +217,10 @@ class BinaryProblems:
     def _limit(self) -> StoppingRule:
         return StoppingRule(max_time=self.settings.formulation.solver.max_time)
 
+    def can_leave_one_out(self, codes: np.ndarray, weights: np.ndarray) -> bool:
+        """Whether solutions of the tasks tell the scores of single samples by models without them."""
+        return all(can_leave_one_out(self.state(task, weights)) for task in self.tasks(codes, weights))
+
     def leave_one_out_scores(
         self, codes: np.ndarray, weights: np.ndarray, solutions: Sequence[Solution], equal: np.ndarray
     ) -> np.ndarray | None:
@@ -223,13 +228,10 @@ class BinaryProblems:
 
         A column per binary task; None if folds are cheaper.
         """
-        solver, problems = (
-            self.settings.formulation.solver,
-            [self.state(t, weights) for t in self.tasks(codes, weights)],
-        )
+        problems = [self.state(task, weights) for task in self.tasks(codes, weights)]
 
         def leave_out(number: int) -> np.ndarray | None:
-            return solver.leave_one_out_scores(problems[number], solutions[number], equal)
+            return leave_one_out_scores(problems[number], solutions[number], equal)
 
         columns = run_parallel(leave_out, range(len(problems)), n_jobs_of_fit(self.settings.n_jobs))
         found = [column for column in columns if column is not None]

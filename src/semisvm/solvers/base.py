@@ -41,8 +41,6 @@ class Accepts(NamedTuple):
         Whether ``solve_batch`` solves problems that share features in one pass over the data.
     held_out : bool
         Whether ``held_out_scores`` has a closed form.
-    leave_one_out : bool
-        Whether ``leave_one_out_scores`` can tell the scores of single samples by models without them.
     at_labels : bool
         Whether unlabeled samples pay the labeled loss at the labels found, so that of several unlabeled losses only
         the symmetric form of the labeled one is taken.
@@ -56,7 +54,6 @@ class Accepts(NamedTuple):
     space: str = "any"
     batch: bool = False
     held_out: bool = False
-    leave_one_out: bool = False
     at_labels: bool = False
 
     def unsupported(self, problem: Problem) -> str | None:
@@ -150,13 +147,6 @@ class Solver(ABC):
     def held_out_scores(self, problem: Problem, solution: Solution, groups: list[np.ndarray]) -> np.ndarray:
         """Scores of labeled samples by models without their group, in closed form where ``accepts.held_out``."""
         raise TypeError(f"{type(self).__name__} has no closed form for held-out scores.")
-
-    def leave_one_out_scores(self, problem: Problem, solution: Solution, equal: np.ndarray) -> np.ndarray | None:
-        """Scores of labeled samples, each by the model without it, to first order from a solution with all.
-
-        Samples with the same number in ``equal`` are left out together. None if folds are cheaper.
-        """
-        raise TypeError(f"{type(self).__name__} cannot leave single samples out.")
 
 
 def without_false_bound(problem: Problem, solution: Solution) -> Solution:

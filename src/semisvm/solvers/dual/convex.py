@@ -30,7 +30,6 @@ from .augmented_lagrangian import solve_augmented
 from .coordinate_descent import descend, duality_gap
 from .dual_problem import Dual, DualPoint, build_box_dual, build_dual, primal_values, solution_from_dual
 from .eliminated_intercept import EliminatedIntercept, can_be_eliminated, n_entries
-from .leave_one_out import leave_one_out_scores
 from .smo import MAX_PAIR_STEPS, solve_dual
 
 FEW_SAMPLES = 200  # with a multiplier that can move, up to which SMO is as fast, and exact to the last digits
@@ -132,7 +131,7 @@ class SupervisedSVM(Solver):
     tol: float = 1e-3
     max_iter: int = MAX_PAIR_STEPS
 
-    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge), leave_one_out=True)
+    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge))
 
     def needs_gram(self, problem: Problem) -> bool:
         """Whether SMO is used."""
@@ -157,7 +156,3 @@ class SupervisedSVM(Solver):
                 break
         assert point is not None
         return solution_from_dual(problem, point, "kkt", self.tol)
-
-    def leave_one_out_scores(self, problem: Problem, solution: Solution, equal: np.ndarray) -> np.ndarray | None:
-        """Scores of the labeled samples by models without them; None where that costs more than folds."""
-        return leave_one_out_scores(problem, solution, equal)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._threads import single_blas_thread
-from ...losses import SquaredHinge
+from ...losses import Hinge, SquaredHinge
 from ...problem import Problem
 from ...solution import Solution
 
@@ -49,6 +49,12 @@ def active_samples(problem: Problem, multipliers: np.ndarray) -> ActiveSamples:
         return ActiveSamples(free, np.zeros(0, dtype=int), 0.5 / c[free])
     free = np.flatnonzero((size > AT_BOUND * c) & (size < (1.0 - AT_BOUND) * c))
     return ActiveSamples(free, np.flatnonzero((size >= (1.0 - AT_BOUND) * c) & (c > 0)), np.zeros(len(free)))
+
+
+def can_leave_one_out(problem: Problem) -> bool:
+    """Whether it is a supervised problem of one of the two losses, whatever solves it."""
+    is_hinge = isinstance(problem.labeled, (Hinge, SquaredHinge)) and problem.norm == 2
+    return is_hinge and not len(problem.searched) and problem.fixed_mean is None
 
 
 def leave_one_out_scores(problem: Problem, solution: Solution, equal: np.ndarray) -> np.ndarray | None:

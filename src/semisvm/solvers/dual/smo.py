@@ -27,7 +27,6 @@ from ..base import Accepts, Callback, Solver, StoppingRule
 from .dual_problem import Dual, DualPoint, build_dual, solution_from_dual
 from .iterate import Iterate, join
 from .joint_steps import joint_steps, solve_free
-from .leave_one_out import leave_one_out_scores
 from .pair_steps import pair_steps, set_all_slopes, summarize
 from .stagnation import Patience, Stagnation
 
@@ -245,7 +244,7 @@ class SMO(Solver):
     tol: float = 1e-3
     max_iter: int = MAX_PAIR_STEPS
 
-    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge), space="gram", leave_one_out=True)
+    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge), space="gram")
 
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
@@ -255,7 +254,3 @@ class SMO(Solver):
         first = None if start is None else start.multipliers
         point = solve_dual(build_dual(problem), first, self.tol, stop, f_of_fixed=False)
         return solution_from_dual(problem, point, "kkt", self.tol)
-
-    def leave_one_out_scores(self, problem: Problem, solution: Solution, equal: np.ndarray) -> np.ndarray | None:
-        """Scores of labeled samples by models without them; None where so many are free that folds are cheaper."""
-        return leave_one_out_scores(problem, solution, equal)

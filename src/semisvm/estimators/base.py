@@ -261,7 +261,7 @@ class BaseSVM(
         Binary: 1/(1 + exp(-slope f)). One-vs-rest: a softmax of slope f_k. One-vs-one: the coupled pairwise
         probabilities. The slope is fitted to scores of labeled samples by models without them: fold by fold at first
         use (or when the estimator is saved); with one-vs-one, whose decision needs it, in ``fit``, and of an SVM from
-        its solution, leaving out one sample after the other (:mod:`semisvm.solvers.dual.leave_one_out`).
+        its solution, leaving out one sample after the other (``semisvm.solvers.dual.leave_one_out``).
 
         Parameters
         ----------

@@ -44,9 +44,9 @@ def _dense_dot(X, i, w):
 
 @jit(fastmath=SUM)
 def _sparse_dot(data, indices, indptr, i, w):
-    """x_i'w of a sparse row."""
+    """x_i'w of a sparse row. Positions are unsigned: signed ones would be tested at every entry."""
     total = 0.0
-    for e in range(indptr[i], indptr[i + 1]):
+    for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
         total += data[e] * w[np.uint32(indices[e])]
     return total
 
@@ -62,7 +62,7 @@ def _dense_add(X, i, step, w):
 @jit()
 def _sparse_add(data, indices, indptr, i, step, w):
     """w += step x_i of a sparse row."""
-    for e in range(indptr[i], indptr[i + 1]):
+    for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
         w[np.uint32(indices[e])] += step * data[e]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from semisvm.spaces import design_matrix
+from semisvm.spaces import design_matrix, kernels
 from semisvm.spaces.design_matrix import DesignMatrix
 
 KINDS = ["dense64", "dense32", "csr64", "csr32", "int64 indices"]
@@ -154,3 +154,10 @@ def test_norms_of_samples(kind):
     np.testing.assert_allclose(design.squared_norms(), (X**2).sum(axis=1), rtol=rtol)
     assert isinstance(design.max_norm, float)
     assert design.max_norm == pytest.approx(np.linalg.norm(X, axis=1).max(), rel=1e-6)
+
+
+def test_entries_of_one_place_are_summed_before_they_are_squared(monkeypatch):
+    X = sparse.csr_array((np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]), np.array([0, 2, 2, 4])), shape=(3, 2))
+    np.testing.assert_array_equal(DesignMatrix(X).squared_norms(), [9.0, 0.0, 49.0])
+    monkeypatch.setattr(kernels, "BLOCK", 1)  # by single rows
+    np.testing.assert_array_equal(DesignMatrix(X).squared_norms(), [9.0, 0.0, 49.0])

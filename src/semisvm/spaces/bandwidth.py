@@ -116,21 +116,31 @@ def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
 
 def total_variance(kernel: Kernel, X: Any, weights: np.ndarray) -> float:
     """Sum of the variances of the features: mean k(x, x) minus mean k(x, z); 0 where that is rounding error."""
+    if kernel.name == "linear":
+        return _linear_variance(X, weights)
     if kernel.name == "precomputed":
         index, weights = _subsample(np.arange(len(X)), weights)
         K = np.asarray(X)[np.ix_(index, index)]
     else:
         form = kernels.form_of(kernel)
-        shift_invariant = kernel.name == "linear" or (form is not None and form.needs_distance)
-        offset = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-        X, weights = (_centered_subsample if shift_invariant else _subsample)(X, weights)
+        of_distances = form is not None and form.needs_distance
+        X, weights = (_centered_subsample if of_distances else _subsample)(X, weights)
         samples = kernels.prepare(kernel, X, np.float64)
         K = kernels.evaluate(kernel, samples, samples)
     w = weights / weights.sum()
     size = float(w @ K.diagonal())
     variance = size - float(w @ K @ w)
-    noise = X.shape[1] * (NEGLIGIBLE * offset) ** 2 if kernel.name == "linear" else NEGLIGIBLE * abs(size)
-    return variance if variance > noise else 0.0
+    return variance if variance > NEGLIGIBLE * abs(size) else 0.0
+
+
+def _linear_variance(X: Any, weights: np.ndarray) -> float:
+    """The total variance of the samples themselves: mean ||x||^2 minus ||mean x||^2, without kernel values."""
+    largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    X, weights = _centered_subsample(X, weights)
+    w = weights / weights.sum()
+    mean = X.T @ w
+    variance = float(w @ kernels.squared_norms(X) - mean @ mean)
+    return variance if variance > X.shape[1] * (NEGLIGIBLE * largest) ** 2 else 0.0
 
 
 def parzen_gamma(X: Any) -> float:

@@ -201,14 +201,17 @@ def squared_norms(X: Any) -> np.ndarray:
     """||x||^2 of every sample, dense or sparse."""
     if not sparse.issparse(X):
         return np.einsum("ij,ij->i", X, X)
-    return np.concatenate([np.asarray(block.multiply(block).sum(axis=1)).ravel() for block in row_blocks(X)])
+    squares = (B.power(2) if B.has_canonical_format else B.multiply(B) for B in row_blocks(X))  # sums duplicates first
+    return np.concatenate([np.asarray(block.sum(axis=1)).ravel() for block in squares])
 
 
 def row_blocks(X: Any) -> Iterator[Any]:
     """The rows of a sparse table, some at a time: what scipy computes of all would be as large as the table."""
     n = X.shape[0]
     n_rows = max(1, BLOCK * n // max(X.nnz, 1))
-    return (X[start : start + n_rows] for start in range(0, max(n, 1), n_rows))
+    if n_rows >= n:
+        return iter([X])
+    return (X[start : start + n_rows] for start in range(0, n, n_rows))
 
 
 def entries_per_feature(X: Any) -> np.ndarray:

@@ -87,10 +87,10 @@ def add_outer_products(data, indices, indptr, rows, weights, H):
     """
     last = H.shape[0] - 1
     for k in range(rows.size):
-        start, stop, weight = indptr[rows[k]], indptr[rows[k] + 1], weights[k]
+        start, stop, weight = np.uint64(indptr[rows[k]]), np.uint64(indptr[rows[k] + 1]), weights[k]
         for e in range(start, stop):
             scaled, row = weight * data[e], H[np.uint32(indices[e])]
-            for g in range(start, e + 1):
+            for g in range(start, e + np.uint64(1)):
                 row[np.uint32(indices[g])] += scaled * data[g]
             H[last, np.uint32(indices[e])] += scaled
         H[last, last] += weight

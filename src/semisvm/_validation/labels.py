@@ -168,6 +168,9 @@ def check_two_classes(found: np.ndarray, marker: Any, some_dropped: bool = False
 
 def drop_zero_weight(labels: Labels, kept: np.ndarray, marker: Any) -> Labels:
     """The classes found on the samples ``kept``, and the codes of those samples."""
+    if len(kept) == len(labels.codes):
+        check_two_classes(labels.classes, marker)
+        return labels
     found = np.unique(labels.codes[kept])
     found = found[found >= 0]
     if not len(found):

@@ -36,6 +36,18 @@ def test_f_is_the_matrix_times_a_wherever_the_point_moves(make_dual):
     np.testing.assert_allclose(without_ridge.f[:N], (H @ point.a)[:N] - point.dual.ridge * point.a[:N], atol=1e-12)
 
 
+def test_another_point_of_the_dual_has_its_own_f_and_leaves_the_first_one_alone(make_dual):
+    point, H = start(make_dual)
+    a, f = point.a.copy(), point.f.copy()
+    point.f += 1.0  # as after many steps with rounding errors: f is computed anew, not copied
+    same, other = point.at(point.a), point.at(a[::-1].copy())
+    np.testing.assert_array_equal(same.f, f)
+    np.testing.assert_allclose(other.f, H @ a[::-1], atol=1e-12)
+    point.move_to(a[::-1].copy())
+    np.testing.assert_array_equal(same.a, a)
+    np.testing.assert_array_equal(same.f, f)
+
+
 def test_value_is_the_dual_objective_up_to_a_constant(make_dual):
     (point, H), (other, _) = start(make_dual), start(make_dual)
     other.move_to(np.random.default_rng(5).permutation(point.a))

@@ -151,8 +151,10 @@ class SupervisedSVM(Solver):
             n_iter += trial.n_iter
             status = "converged" if point is not None and trial.status == "stalled" else trial.status
             point = replace(trial, n_iter=n_iter, status=status)
+            if status != "converged" or not convex.on_features:  # SMO solves the free coordinates exactly
+                break
             values = primal_values(problem, dual, point)
-            if status != "converged" or convex.gap(dual, point, values.scores) <= MAX_GAP * values.objective(problem):
+            if convex.gap(dual, point, values.scores) <= MAX_GAP * values.objective(problem):
                 break
         assert point is not None
         return solution_from_dual(problem, point, "kkt", self.tol)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from .dual_problem import Dual
@@ -30,14 +32,23 @@ class Iterate:
         self.ridge = np.zeros(n + k) if dual.ridge is None else join(dual.ridge, np.zeros(k))
         self.diagonal = join(dual.gram.diagonal(), self.V[:, n:].diagonal()) + self.ridge
         self.a = join(a, np.zeros(n + k - len(a))).astype(np.float64)
-        if f is not None:
-            self.f = f.copy()
-            return
-        self.f = self.ridge * self.a
-        self.f[:n] += dual.gram.product(self.a[:n])
-        if k:
-            self.f[:n] += self.a[n:] @ self.V[:, :n]
-            self.f[n:] += self.V @ self.a
+        self.f = self._compute_f() if f is None else f.copy()
+
+    def _compute_f(self) -> np.ndarray:
+        n = self.dual.gram.n
+        f = self.ridge * self.a
+        f[:n] += self.dual.gram.product(self.a[:n])
+        if len(self.V):
+            f[:n] += self.a[n:] @ self.V[:, :n]
+            f[n:] += self.V @ self.a
+        return f
+
+    def at(self, a: np.ndarray) -> Iterate:
+        """Another point of the same dual, its f computed anew."""
+        other = copy(self)
+        other.a = a
+        other.f = other._compute_f()
+        return other
 
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """``up`` and ``down`` of every coordinate."""

@@ -31,7 +31,7 @@ def solve_free(iterate: Iterate) -> None:
         return
     exact = iterate.a.copy()
     exact[free] = solved
-    trial = Iterate(iterate.dual, exact)
+    trial = iterate.at(exact)
     if np.subtract(*trial.extremes()) < np.subtract(*iterate.extremes()):
         iterate.a, iterate.f = trial.a, trial.f
 
@@ -42,9 +42,9 @@ def joint_steps(iterate: Iterate) -> None:
     They are taken back if they do not increase the dual objective, which is computed anew: with samples far from the
     origin the change of f may be rounding error alone.
     """
-    before = Iterate(iterate.dual, iterate.a)
+    before = iterate.at(iterate.a)
     _newton_steps(iterate)
-    after = Iterate(iterate.dual, iterate.a)
+    after = iterate.at(iterate.a)
     best = after if after.value() > before.value() else before
     iterate.a, iterate.f = best.a, best.f
 
@@ -82,8 +82,9 @@ def _system(iterate: Iterate, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     real, virtual = free[free < n], free[free >= n]
     H = np.zeros((k + 1, k + 1))
     H[: len(real), : len(real)] = iterate.dual.gram.block(real)
-    H[len(real) : k, :k] = iterate.V[np.ix_(virtual - n, free)]
-    H[: len(real), len(real) : k] = iterate.V[np.ix_(virtual - n, real)].T
+    if len(virtual):
+        H[len(real) : k, :k] = iterate.V[np.ix_(virtual - n, free)]
+        H[: len(real), len(real) : k] = iterate.V[np.ix_(virtual - n, real)].T
     H[np.arange(k), np.arange(k)] += iterate.ridge[free]
     size = np.abs(H).max() or 1.0  # the border is as large as the kernel values, on whatever scale these are
     H[k, :k] = H[:k, k] = size

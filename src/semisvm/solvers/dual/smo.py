@@ -82,7 +82,7 @@ def solve_dual(
         if polish and stop.status in ("converged", "stalled") and dual.gram.dtype == np.float64:
             solve_free(iterate)
     if stop.interrupted or stop.status == "stalled":  # f of half a step, or with the rounding errors of many
-        iterate = Iterate(dual, iterate.a)
+        iterate = iterate.at(iterate.a)
     top, bottom, multiplier, n_free = summarize(iterate.a, iterate.f, *iterate.pieces)
     if stop.status == "stalled" and top - bottom <= tol:
         stop.status = "converged"
@@ -209,7 +209,7 @@ def _steps_on_block(
             if steps >= PERIOD and stagnation.is_lost(before, a, violation, diagonal):
                 stop.end("stalled")
             if not stop.running or violation <= tol or steps < period or stop.n_iter >= end:
-                others = np.setdiff1d(followed, active, assume_unique=True)
+                others = followed[:0] if len(active) == n else np.setdiff1d(followed, active, assume_unique=True)
                 if len(others):
                     iterate.f[others] = f_before[others]  # those that left the block have seen only some of the steps
                     iterate.update_f(iterate.a - a_before, others)

@@ -5,7 +5,7 @@ import pytest
 
 from factories import random_samples
 from references import assert_close, kernel_matrix
-from semisvm.spaces import DesignMatrix, Kernel, cholesky_features, has_cholesky_factor, kernel_pca
+from semisvm.spaces import DesignMatrix, Kernel, cholesky_features, has_cholesky_factor, kernel_pca, leading_directions
 
 KERNELS = [Kernel("rbf", 0.3), Kernel("linear"), Kernel("poly", 0.5, 1.0, 2), Kernel("laplacian", 0.4)]
 N = 60
@@ -55,3 +55,15 @@ def test_leading_directions_are_those_of_the_largest_variance():
     np.testing.assert_allclose(U @ U.T, np.eye(len(U)), atol=1e-12)
     np.testing.assert_allclose(S, X @ U.T)
     assert np.square(S).sum() > 0.999 * (np.linalg.eigvalsh(X.T @ X)[-len(U) :]).sum()
+
+
+@pytest.mark.parametrize("order", ["triangular", "permuted"])
+def test_leading_directions_leave_out_nothing_but_zeros(order, monkeypatch):
+    monkeypatch.setattr(leading_directions, "N_ROWS", 7)
+    X = np.tril(random_samples(90, 90) * np.linspace(10.0, 0.1, 90))[:, :75]
+    X = X if order == "triangular" else X[np.random.default_rng(0).permutation(90)]
+    design = DesignMatrix(X)
+    U, S = design.leading
+    full = leading_directions.leading_directions(design.rows, np.full(len(design.row_ends), 75))
+    np.testing.assert_allclose(S, X @ U.T, atol=1e-10)
+    np.testing.assert_allclose(U.T @ U, full.U.T @ full.U, atol=1e-9)

@@ -252,7 +252,7 @@ class DesignMatrix:
     @cached_property
     def leading(self) -> LeadingDirections:
         """Directions of the largest variance of a dense X about the origin."""
-        return leading_directions(self.rows)
+        return leading_directions(self.rows, self.row_ends)
 
     def squared_norms(self) -> np.ndarray:
         """Squared norms of the samples."""

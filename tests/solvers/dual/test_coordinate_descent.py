@@ -12,10 +12,11 @@ from semisvm.balance import Free, Mean
 from semisvm.losses import Hinge, Ramp, SquaredHinge
 from semisvm.problem import balance_residual, objective, violation
 from semisvm.solvers.base import StoppingRule
-from semisvm.solvers.dual import CCCP, SMO, CoordinateDescent, convex, coordinate_descent, solve_dual
+from semisvm.solvers.dual import CCCP, SMO, CoordinateDescent, convex, coordinate_descent, on_features, solve_dual
 from semisvm.solvers.dual.convex import choose_method
-from semisvm.solvers.dual.coordinate_descent import descend, duality_gap
+from semisvm.solvers.dual.coordinate_descent import descend
 from semisvm.solvers.dual.dual_problem import build_box_dual, build_dual, linearize, primal_values
+from semisvm.solvers.dual.duality_gap import box_gap, duality_gap
 from semisvm.solvers.dual.eliminated_intercept import EliminatedIntercept
 from semisvm.solvers.dual.iterate import Iterate
 from semisvm.spaces import Features
@@ -212,12 +213,12 @@ def test_duality_gap_is_the_distance_to_the_best_dual_value_at_most(balance, int
     best = Iterate(full, solve_dual(full, None, 1e-9).a).value()
     for tol in (1.0, 0.1, 1e-6):
         point = descend(samples, boxes, None, tol, StoppingRule())
-        gap = duality_gap(boxes, point.a[:n], primal_values(problem, boxes, point).scores)
+        gap = duality_gap(problem, boxes, point, primal_values(problem, boxes, point))
         assert best - Iterate(full, point.a).value() <= gap + 1e-9
     assert gap < 1e-3
     squared = replace(problem, labeled=SquaredHinge())
     boxes, _ = tangent_duals(squared)
-    assert np.isfinite(duality_gap(boxes, np.clip(0.0, boxes.lower, boxes.upper), np.zeros(n)))
+    assert np.isfinite(box_gap(boxes, np.clip(0.0, boxes.lower, boxes.upper), np.zeros(n)))
 
 
 # ---- which solver, and how it ends ----
@@ -232,7 +233,7 @@ def test_smo_goes_on_where_sweeps_do_not_converge(monkeypatch):
         calls.append(args)
         return solve_dual(*args)
 
-    monkeypatch.setattr(coordinate_descent, "solve_dual", counted)
+    monkeypatch.setattr(on_features, "solve_dual", counted)
     solution = CCCP(tol=1e-6).solve(problem)
     assert calls
     assert solution.status == "converged"

@@ -27,23 +27,22 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..._threads import single_blas_thread
-from ...losses import Hinge, SquaredHinge
 from ...problem import Problem
-from ...solution import Solution
 from ...spaces import Features
 from ...spaces.design_matrix import DesignMatrix
-from ..base import Accepts, Callback, Solver, StoppingRule
-from .dual_problem import Dual, DualPoint, build_box_dual, solution_from_dual, with_virtual_samples
+from ..base import StoppingRule
+from .dual_problem import Dual, DualPoint
+from .duality_gap import Start
 from .iterate import sum_to_zero
+from .on_features import FeatureSolver, go_on_by_pairs
 from .pair_steps import summarize
 from .proximal_steps import add_outer_products, line_search, set_maximizers
-from .smo import MAX_PAIR_STEPS, SMO, solve_dual
 from .stagnation import EPS
 
 FIRST_WIDTH = 1 / 3  # in units of f: where alpha goes from one bound to the other at first
@@ -88,8 +87,7 @@ def solve_augmented(
                 run.inexact *= 0.1
             run.next_step()
         if stop.running:
-            going_on = solve_dual(with_virtual_samples(problem, dual), run.point(0), tol, stop.nested(MAX_PAIR_STEPS))
-            return replace(going_on, n_iter=stop.n_iter + going_on.n_iter)
+            return go_on_by_pairs(problem, dual, run.point(stop.n_iter), tol, stop)
     if point is None or stop.status != "converged":
         point = run.point(stop.n_iter)
     return replace(point, status=str(stop.status))
@@ -258,7 +256,7 @@ class _Hessian:
 
 
 @dataclass(frozen=True)
-class AugmentedLagrangian(Solver):
+class AugmentedLagrangian(FeatureSolver):
     """The augmented Lagrangian method for a supervised problem with hinge or squared hinge loss.
 
     With the squared hinge it is one step of Newton's method. Kernels without features are solved by SMO.
@@ -281,19 +279,6 @@ class AugmentedLagrangian(Solver):
     problems", SIAM Journal on Optimization 28, 2018. https://doi.org/10.1137/16M1097572
     """
 
-    tol: float = 1e-3
-    max_iter: int = 10_000
-
-    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge))
-
-    def solve(
-        self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
-    ) -> Solution:
-        """Minimize, from the multipliers of another solution if there is one."""
-        if not isinstance(problem.space, Features):
-            pair_steps = self.max_iter * problem.space.n
-            return SMO(self.tol, pair_steps, max_time=self.max_time).solve(problem, start, callback)
-        stop = StoppingRule(self.max_iter, self.max_time, callback)
-        given = None if start is None else start.multipliers
-        point = solve_augmented(problem, build_box_dual(problem), given, self.tol, stop)
-        return solution_from_dual(problem, point, "kkt", self.tol)
+    def solve_box_dual(self, problem: Problem, dual: Dual, start: Start, stop: StoppingRule) -> DualPoint:
+        """Solve the dual by ``solve_augmented``."""
+        return solve_augmented(problem, dual, start, self.tol, stop)

@@ -4,9 +4,9 @@ A ramp is a hinge minus a hinge. Each step replaces the subtracted one by its ta
 moves bounds of the dual (``dual_problem.linearize``), and solves the convex problem that remains from the last point.
 The objective never increases, and once no tangent changes the point is stationary.
 
-The convex problems are solved by the method that ``ConvexSolver`` chooses. On features its first steps do most of the
-work: with ``LOOSE`` in place of tol until no tangent changes, then with tol, then with tighter ones while the duality
-gap of the convex problem is above ``MAX_GAP``.
+The convex problems are solved by the method that ``ConvexSolver`` chooses: with tol until no tangent changes, then
+with tighter ones while the duality gap of the convex problem is above ``MAX_GAP``. On features the first steps, with
+``LOOSE`` in place of tol, do most of the work.
 """
 
 from __future__ import annotations
@@ -22,19 +22,14 @@ from ...problem import Problem, balance_residual
 from ...solution import Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .convex import ConvexSolver, choose_method
-from .dual_problem import (
-    Dual,
-    DualPoint,
-    linearize,
-    primal_values,
-    solution_from_dual,
-)
+from .dual_problem import Dual, DualPoint, linearize, primal_values, solution_from_dual
+from .duality_gap import duality_gap
 
 STALLED = 1e-10  # relative decrease of the objective below which a step has changed nothing
 N_TIGHTER = 4  # tolerances tried for a convex step, each a tenth of the one before, until the objective decreases
 N_EXACT = 2  # more of them on features, where free coordinates are not solved exactly at the end
 LOOSE = 1e-2  # tolerance on features until the tangents stay the same
-MAX_GAP = 1e-3  # of the objective: duality gap of the last convex step on features
+MAX_GAP = 1e-3  # of the objective: duality gap of the last convex step
 SUBSET_SIZE = 500
 SUBSET_SHARE = 0.1
 
@@ -92,7 +87,7 @@ class CCCP(Solver):
                 objective = values.objective(problem)
                 is_settled = old is not None and _same_bounds(old, tangent)
                 is_exact = is_settled and tolerances[0] <= self.tol
-                is_exact = is_exact and convex.gap(tangent, point, values.scores) <= MAX_GAP * objective
+                is_exact = is_exact and duality_gap(problem, tangent, point, values) <= MAX_GAP * objective
                 if point.status == "max_iter":  # of the pair steps, not of the convex steps
                     stop.end("stalled")
                 row = {

@@ -16,7 +16,7 @@ text shares few words with another one: there sweeps are few as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,15 +27,14 @@ from ...solution import Solution
 from ...spaces import Features
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .augmented_lagrangian import solve_augmented
-from .coordinate_descent import descend, duality_gap
-from .dual_problem import Dual, DualPoint, build_box_dual, build_dual, primal_values, solution_from_dual
+from .coordinate_descent import descend
+from .dual_problem import Dual, DualPoint, build_box_dual, build_dual
+from .duality_gap import solve_within_gap
 from .eliminated_intercept import EliminatedIntercept, can_be_eliminated, n_entries
 from .smo import MAX_PAIR_STEPS, solve_dual
 
 FEW_SAMPLES = 200  # with a multiplier that can move, up to which SMO is as fast, and exact to the last digits
 MAX_FEATURES = 1000  # of the systems that Newton steps solve
-MAX_GAP = 1e-4  # of the objective: duality gap of a solution on features
-N_TIGHTER = 4  # tolerances tried, each a tenth of the one before, while the gap is larger
 
 
 def choose_method(problem: Problem) -> str:
@@ -95,23 +94,13 @@ class ConvexSolver:
         stop.max_iter = min(stop.max_iter, MAX_PAIR_STEPS)
         return solve_dual(dual, start, tol, stop, polish=polish, whole_matrix=self.whole_matrix)
 
-    def gap(self, dual: Dual, point: DualPoint, scores: np.ndarray) -> float:
-        """What a better solution of a dual can lower the objective by at most; SMO solves free coordinates exactly.
-
-        The tolerance alone does not show it where costs are large.
-        """
-        if not self.on_features:
-            return 0.0
-        a = point.a[: dual.gram.n]
-        return duality_gap(dual, a, scores if dual.ridge is None else scores + dual.ridge * a)
-
 
 @dataclass(frozen=True)
 class SupervisedSVM(Solver):
     """The SVM with hinge or squared hinge loss, by the method that suits its samples.
 
-    SMO on a kernel matrix; on features the augmented Lagrangian method or coordinate descent, whose tolerance is
-    tightened while the duality gap is above ``MAX_GAP``.
+    SMO on a kernel matrix; on features the augmented Lagrangian method or coordinate descent. The tolerance is
+    tightened while the duality gap is large (``duality_gap``).
 
     Parameters
     ----------
@@ -141,20 +130,5 @@ class SupervisedSVM(Solver):
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
         """Minimize, from the multipliers of another solution if there is one."""
-        convex, limit = ConvexSolver(problem), StoppingRule(max_time=self.max_time)
-        dual = convex.build_dual()
-        point: DualPoint | None = None
-        given, n_iter = None if start is None else start.multipliers, 0
-        for tol in self.tol * 0.1 ** np.arange(N_TIGHTER):
-            stop = StoppingRule(self.max_iter - n_iter, limit.time_left, callback)
-            trial = convex.solve(dual, given if point is None else point, tol, stop)
-            n_iter += trial.n_iter
-            status = "converged" if point is not None and trial.status == "stalled" else trial.status
-            point = replace(trial, n_iter=n_iter, status=status)
-            if status != "converged" or not convex.on_features:  # SMO solves the free coordinates exactly
-                break
-            values = primal_values(problem, dual, point)
-            if convex.gap(dual, point, values.scores) <= MAX_GAP * values.objective(problem):
-                break
-        assert point is not None
-        return solution_from_dual(problem, point, "kkt", self.tol)
+        convex, limit = ConvexSolver(problem), StoppingRule(max_time=self.max_time, callback=callback)
+        return solve_within_gap(problem, convex.build_dual(), convex.solve, start, self.tol, self.max_iter, limit)

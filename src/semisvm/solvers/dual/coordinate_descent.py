@@ -12,21 +12,18 @@ after ``MAX_SWEEPS`` SMO goes on from the point reached, with steps along all fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...losses import Hinge, SquaredHinge
 from ...problem import Problem
-from ...solution import Solution
-from ...spaces import Features
-from ..base import Accepts, Callback, Solver, StoppingRule
+from ..base import StoppingRule
 from .coordinate_steps import sweep
-from .dual_problem import Dual, DualPoint, build_box_dual, solution_from_dual, with_virtual_samples
+from .dual_problem import Dual, DualPoint
+from .duality_gap import Start
 from .eliminated_intercept import EliminatedIntercept
 from .iterate import sum_to_zero
-from .smo import MAX_PAIR_STEPS, SMO, solve_dual
+from .on_features import FeatureSolver, go_on_by_pairs
 from .stagnation import Stagnation
 
 LOOSE = 0.1  # tolerance of the first sweeps where a free intercept is not known yet
@@ -84,7 +81,7 @@ def descend(
                 stop.end("stalled")
         if stop.running:
             point = samples.dual_point(a, f, violation, stop.n_iter, "", b)
-            return _go_on_by_pairs(samples.problem, dual, point, tol, stop)
+            return go_on_by_pairs(samples.problem, dual, point, tol, stop)
     if samples.penalty and stop.status != "converged":
         a[:] = sum_to_zero(a, dual.lower, dual.upper)
     if stop.interrupted or samples.penalty:
@@ -92,33 +89,8 @@ def descend(
     return samples.dual_point(a, f, violation, stop.n_iter, str(stop.status), b)
 
 
-def duality_gap(dual: Dual, a: np.ndarray, f: np.ndarray) -> float:
-    """A bound on what the dual objective can still increase by: each coordinate as far as it can go with f as it is.
-
-    Without a ridge it is the difference of the primal and the dual objective. A ridge ends a step where its derivative
-    is zero.
-    """
-    kink, slope_above = (dual.upper, dual.slope) if dual.kink is None else (dual.kink, dual.slope_above)
-    lower, upper = dual.lower, dual.upper
-    if dual.ridge is not None:
-        reach = np.divide(np.abs(dual.slope - f), dual.ridge, out=np.full_like(a, np.inf), where=dual.ridge > 0)
-        lower, upper = np.maximum(lower, a - reach), np.minimum(upper, a + reach)
-        kink = np.minimum(kink, upper)
-    up = np.maximum(dual.slope - f, 0.0) * np.maximum(kink - a, 0.0)
-    up += np.maximum(slope_above - f, 0.0) * (upper - np.maximum(a, kink))
-    down = np.maximum(f - slope_above, 0.0) * np.maximum(a - kink, 0.0)
-    down += np.maximum(f - dual.slope, 0.0) * (np.minimum(a, kink) - lower)
-    return float((up + down).sum())
-
-
-def _go_on_by_pairs(problem: Problem, dual: Dual, point: DualPoint, tol: float, stop: StoppingRule) -> DualPoint:
-    """The solution by SMO from a point of coordinate descent."""
-    solved = solve_dual(with_virtual_samples(problem, dual), point, tol, stop.nested(MAX_PAIR_STEPS))
-    return replace(solved, n_iter=point.n_iter + solved.n_iter)
-
-
 @dataclass(frozen=True)
-class CoordinateDescent(Solver):
+class CoordinateDescent(FeatureSolver):
     """Dual coordinate descent for a supervised problem with hinge or squared hinge loss.
 
     Kernels without features are solved by SMO.
@@ -138,19 +110,6 @@ class CoordinateDescent(Solver):
     large-scale linear SVM", ICML, 2008. https://doi.org/10.1145/1390156.1390208
     """
 
-    tol: float = 1e-3
-    max_iter: int = 10_000
-
-    accepts: ClassVar[Accepts] = Accepts((Hinge, SquaredHinge))
-
-    def solve(
-        self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
-    ) -> Solution:
-        """Minimize, from the multipliers of another solution if there is one."""
-        if not isinstance(problem.space, Features):
-            pair_steps = self.max_iter * problem.space.n
-            return SMO(self.tol, pair_steps, max_time=self.max_time).solve(problem, start, callback)
-        stop = StoppingRule(self.max_iter, self.max_time, callback)
-        given = None if start is None else start.multipliers
-        point = descend(EliminatedIntercept(problem), build_box_dual(problem), given, self.tol, stop)
-        return solution_from_dual(problem, point, "kkt", self.tol)
+    def solve_box_dual(self, problem: Problem, dual: Dual, start: Start, stop: StoppingRule) -> DualPoint:
+        """Solve the dual by ``descend``."""
+        return descend(EliminatedIntercept(problem), dual, start, self.tol, stop)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._jit import jit
+from ..line_search import next_trial
 
 MAX_TRIALS = 100
 FLAT = 1e-2  # of the derivative at the start of a line search: a derivative this small ends it
@@ -66,16 +67,10 @@ def line_search(f, z, smooth, slope, curvature):
         first, second = first + slope + curvature * t, second + curvature
         if abs(first) <= goal:
             break
-        if first < 0.0:
-            low = t
-        else:
-            high = t
-        new = t - first / second if second > 0.0 else np.inf
-        if not low < new < high:
-            new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-        if new == t:
+        before = t
+        t, low, high = next_trial(t, first, second, low, high)
+        if t == before:
             break
-        t = new
     return t
 
 

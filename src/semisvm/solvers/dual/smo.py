@@ -24,7 +24,8 @@ from ...problem import Problem
 from ...solution import Solution
 from ...spaces import RowCache, largest_block, submatrix
 from ..base import Accepts, Callback, Solver, StoppingRule
-from .dual_problem import Dual, DualPoint, build_dual, solution_from_dual
+from .dual_problem import Dual, DualPoint, build_dual
+from .duality_gap import Start, solve_within_gap
 from .iterate import Iterate, join
 from .joint_steps import joint_steps, solve_free
 from .pair_steps import pair_steps, set_all_slopes, summarize
@@ -225,6 +226,8 @@ def _steps_on_block(
 class SMO(Solver):
     """Sequential minimal optimization of a supervised problem with hinge or squared hinge loss.
 
+    The tolerance is tightened while the duality gap is large (``duality_gap``).
+
     Parameters
     ----------
     tol : float
@@ -250,7 +253,9 @@ class SMO(Solver):
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
         """Minimize, from the multipliers of another solution if there is one."""
-        stop = StoppingRule(self.max_iter, self.max_time, callback)
-        first = None if start is None else start.multipliers
-        point = solve_dual(build_dual(problem), first, self.tol, stop, f_of_fixed=False)
-        return solution_from_dual(problem, point, "kkt", self.tol)
+
+        def by_pair_steps(dual: Dual, start: Start, tol: float, stop: StoppingRule) -> DualPoint:
+            return solve_dual(dual, start, tol, stop, f_of_fixed=False)
+
+        limit = StoppingRule(max_time=self.max_time, callback=callback)
+        return solve_within_gap(problem, build_dual(problem), by_pair_steps, start, self.tol, self.max_iter, limit)

@@ -86,6 +86,18 @@ def add_adjoint(X, ends, p, out):
 
 
 @jit()
+def add_two_adjoints(X, ends, p, out, q, out_q):
+    """Add X'p and X'q, in one pass over X."""
+    fours = len(X) - len(X) % 4
+    for i in range(0, fours, 4):
+        _add_four(X, i, ends[i // 4], p[i], p[i + 1], p[i + 2], p[i + 3], out)
+        _add_four(X, i, ends[i // 4], q[i], q[i + 1], q[i + 2], q[i + 3], out_q)
+    for i in range(fours, len(X)):
+        add_row(X[i], p[i], out)
+        add_row(X[i], q[i], out_q)
+
+
+@jit()
 def losses_along(objective, f, z, t, slopes):
     """The sum of the losses at f + t z and its derivative by t; ``slopes`` becomes the derivatives by the scores."""
     total, along = 0.0, 0.0

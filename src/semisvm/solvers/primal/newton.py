@@ -20,6 +20,7 @@ import numpy as np
 
 from ..._jit import jit
 from ..base import StoppingRule
+from ..line_search import next_trial
 from .batch import Coroutine
 from .conjugate_gradient import conjugate_gradient
 from .operator import Iterate, PrimalOperator
@@ -73,16 +74,10 @@ def exact_step(f, z, positive, negative, slope, curvature):
         first, second = first + slope + curvature * t, second + curvature
         if abs(first) <= goal:
             break
-        if first < 0.0:
-            low = t
-        else:
-            high = t
-        new = t - first / second if second > 0.0 else np.inf
-        if not low < new < high:
-            new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-        if new == t or t > 1e100:
+        before = t
+        t, low, high = next_trial(t, first, second, low, high)
+        if t == before:
             break
-        t = new
     return t
 
 

@@ -70,7 +70,7 @@ class Woodbury:
         inner = W @ W.T
         inner[np.diag_indices(len(W))] += 1.0 + ROUNDING * np.trace(inner)
         self._L = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
-        self._V = linalg.solve_triangular(self._L, W, lower=True, check_finite=False)
+        self._V = np.ascontiguousarray(linalg.solve_triangular(self._L, W, lower=True, check_finite=False))
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r."""

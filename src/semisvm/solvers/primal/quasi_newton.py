@@ -27,7 +27,7 @@ import numpy as np
 from ..._jit import jit
 from ..base import SPEED, StoppingRule
 from .batch import POLISH
-from .dense_pass import add_adjoint, add_row, dot, full_step, losses_along, total_of
+from .dense_pass import add_adjoint, add_row, add_two_adjoints, dot, full_step, losses_along, total_of
 from .dense_woodbury import affine_map, build_metric, precondition
 from .operator import Iterate, PrimalOperator, relative_norm
 from .smooth_objective import SmoothObjective, loss_of_sample
@@ -211,15 +211,14 @@ def _remember(state, step, new_gradient):
 def begin(affine, objective, state):
     """Gradient at the start; returns the norm of the gradient of the losses at theta = 0, and their sum of sizes."""
     n, d = affine.X.shape
-    slopes, at_zero, sizes = np.empty(n), np.zeros(len(state.theta)), 0.0
+    slopes, slopes_at_zero, at_zero, sizes = np.empty(n), np.empty(n), np.zeros(len(state.theta)), 0.0
     for i in range(n):
-        slopes[i] = loss_of_sample(objective, i, affine.offset)[1]
-        sizes += abs(slopes[i])
-    add_adjoint(affine.X, affine.ends, slopes, at_zero[:d])
-    add_row(affine.beta, total_of(slopes), at_zero)
+        slopes_at_zero[i] = loss_of_sample(objective, i, affine.offset)[1]
+        sizes += abs(slopes_at_zero[i])
     losses_along(objective, state.f, state.f, 0.0, slopes)
     _norm_gradient(affine, state.theta, state.gradient)
-    add_adjoint(affine.X, affine.ends, slopes, state.gradient[:d])
+    add_two_adjoints(affine.X, affine.ends, slopes_at_zero, at_zero[:d], slopes, state.gradient[:d])
+    add_row(affine.beta, total_of(slopes_at_zero), at_zero)
     add_row(affine.beta, total_of(slopes), state.gradient)
     return np.sqrt(dot(at_zero, at_zero)), sizes
 

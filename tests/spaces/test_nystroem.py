@@ -118,7 +118,8 @@ def test_blocks_of_samples_and_kernel_values_in_float32_give_the_same_features(m
     X = random_samples(N)
     expected = [nystroem(RBF, X, M, rng=0).X, kernel_pca(RBF, X, M).X]
     monkeypatch.setattr(_threads, "TILE", 11)
-    assert_close(nystroem(RBF, X, M, rng=0).X, expected[0])
+    tiled = nystroem(RBF, X, M, rng=0).X
+    assert_close(tiled @ tiled.T, expected[0] @ expected[0].T)  # eigenvectors have no sign of their own
     monkeypatch.setattr(gram, "FLOAT64_SAMPLES", 10)
     for space, Z in zip((nystroem(RBF, X, M, rng=0), kernel_pca(RBF, X, M)), expected):
         assert space.X.dtype == np.float64

@@ -154,8 +154,9 @@ def test_subset_of_the_start_is_drawn_from_both_classes_by_its_seed(monkeypatch)
         for sign in (-1.0, 1.0):
             members = problem.signs == sign
             assert (~left_out & members).sum() == np.ceil(0.1 * members.sum())
-    first, same, other = (CCCP("subset").solve(problem, rng=seed) for seed in (0, 0, 1))
-    assert objectives(first)[0] == objectives(same)[0] != objectives(other)[0]
+    first, same, other = (objectives(CCCP("subset").solve(problem, rng=seed))[0] for seed in (0, 0, 1))
+    assert same == pytest.approx(first, rel=1e-12)  # products of BLAS depend on where in memory the arrays begin
+    assert abs(other - first) > 1e-6 * first
 
 
 # ---- starts and ends ----

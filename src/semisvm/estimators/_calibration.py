@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,12 +38,18 @@ class LazySlope:
         return {"_value": self.compute(), "_compute": None}
 
 
+class CalibrationSet(NamedTuple):
+    """Samples that are kept for a calibration, with positions of their classes (-1 for none) and weights."""
+
+    samples: KeptSamples
+    codes: np.ndarray
+    weights: np.ndarray
+
+
 def calibrate(
     settings: ProblemSettings,
     classes: np.ndarray,
-    X: Any,
-    codes: np.ndarray,
-    weights: np.ndarray,
+    calibration: CalibrationSet,
     problems: BinaryProblems | None = None,
     solutions: Sequence[Solution] | None = None,
 ) -> float:
@@ -52,6 +58,7 @@ def calibrate(
     From the solutions of a supervised fit with a hinge, leaving out one sample after the other; else fold by fold.
     ``settings`` hold C and gamma as numbers; ``problems`` and ``solutions`` are those of the fit, if they are at hand.
     """
+    X, codes, weights = calibration.samples.get(), calibration.codes, calibration.weights
     held, scores = codes >= 0, None
     if problems is not None and solutions is not None and problems.can_leave_one_out(codes, weights):
         equal = equal_samples(X, np.flatnonzero(held))
@@ -65,13 +72,6 @@ def calibrate(
         problems = problems or prepare(settings, classes, X, codes, weights)
         scores = problems.held_out_scores(codes, weights, groups, solutions)
     return fit_slope(*_score_columns(scores[held], codes[held], weights[held], len(classes), settings.multiclass))
-
-
-def calibrate_later(
-    settings: ProblemSettings, classes: np.ndarray, samples: KeptSamples, codes: np.ndarray, weights: np.ndarray
-) -> float:
-    """The same from samples that were kept, with nothing else at hand of the fit."""
-    return calibrate(settings, classes, samples.get(), codes, weights)
 
 
 def held_out_groups(X: Any, codes: np.ndarray, n_classes: int, precomputed: bool, name: str) -> list[np.ndarray] | None:

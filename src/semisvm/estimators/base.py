@@ -31,7 +31,7 @@ from ._attributes import (
     warn_if_indefinite,
     warn_if_unfinished,
 )
-from ._calibration import LazySlope, calibrate, calibrate_later
+from ._calibration import CalibrationSet, LazySlope, calibrate
 from ._scoring import LabeledScoreMixin
 from ._spaces import Approximation
 from .parameters import (
@@ -127,11 +127,22 @@ class BaseSVM(
         -------
         self
         """
-        given = X
         data, problems = self._prepare(X, y, sample_weight)
+        part = data.take(data.kept)
+        warn_if_far_from_origin(self, problems.space, part)
+        codes, weights = data.labels.codes[data.kept], data.weights[data.kept]
+        self._fit_problems(data, problems, CalibrationSet(KeptSamples(part, X), codes, weights))
+        warn_if_indefinite(self, problems.space, problems.kernel, part, self._intercept is True)
+        return self
+
+    def _fit_problems(self, data: TrainingSet, problems: BinaryProblems, calibration: CalibrationSet) -> None:
+        """Solve the binary problems of a training set and set the attributes.
+
+        ``calibration`` holds the samples by which probabilities are calibrated: all, or a part where the samples are
+        not in memory.
+        """
         settings, self.classes_ = problems.settings, data.labels.classes
-        X, codes, weights = data.take(data.kept), data.labels.codes[data.kept], data.weights[data.kept]
-        warn_if_far_from_origin(self, problems.space, X)
+        codes, weights = data.labels.codes[data.kept], data.weights[data.kept]
         self._kernel_, self.gamma_, self.C_ = problems.kernel, problems.kernel.gamma, problems.C
         if self.verbose:
             print_memory(problems.space)
@@ -139,19 +150,17 @@ class BaseSVM(
             solutions = problems.solve(codes, weights, progress)
         copy_solutions(self, solutions, problems.space, data)
         warn_if_unfinished(self, solutions)
-        warn_if_indefinite(self, problems.space, problems.kernel, X, settings.intercept is True)
         self._copy_details(solutions)
         resolved = replace(settings, C=self.C_, gamma=self.gamma_)
         if self.multiclass == "ovo" and len(self.classes_) > 2 and self.coupling != "pwc1":
-            slope = calibrate(resolved, self.classes_, X, codes, weights, problems, solutions)
+            at_hand = (problems, solutions) if len(calibration.codes) == len(codes) else (None, None)
+            slope = calibrate(resolved, self.classes_, calibration, *at_hand)
             self._slope_ = LazySlope(lambda: slope)  # the coupled decision needs it at once
         else:
-            kept = KeptSamples(X, given)
-            self._slope_ = LazySlope(partial(calibrate_later, resolved, self.classes_, kept, codes, weights))
+            self._slope_ = LazySlope(partial(calibrate, resolved, self.classes_, calibration))
         self.training_scores_ = self._training_scores(solutions, data)
         self._fill_labels(solutions, data, problems)
         self._keep_training_set(data)
-        return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, BinaryProblems]:
         """Check what a fit is given and state the binary problems of the samples that are part of it.
@@ -289,6 +298,14 @@ class BaseSVM(
 def settings_of(estimator: BaseSVM) -> ProblemSettings:
     """What the parameters of an estimator say about its binary problems, for methods that are built on it."""
     return estimator._settings()
+
+
+def fit_problems(
+    estimator: BaseSVM, data: TrainingSet, problems: BinaryProblems, calibration: CalibrationSet
+) -> BaseSVM:
+    """Fit an estimator to problems that were stated elsewhere, in a space of samples that are not in memory."""
+    with_callbacks(within_n_jobs(type(estimator)._fit_problems))(estimator, data, problems, calibration)
+    return estimator
 
 
 def was_interrupted(estimator: BaseSVM) -> bool:

@@ -141,7 +141,7 @@ class ShareEstimator:
                     gamma = 0.5 / median if median > 0 else 1.0
                 gram = Gram(Kernel("rbf", gamma), self._X[self._rows])
                 self._values = gram.cross_block(slice(None), np.arange(len(self._labeled))).astype(np.float64)
-                self._group = equal_samples(self._X, self._labeled)[self._labeled]
+                self._group = equal_samples(self._X[self._labeled], np.arange(len(self._labeled)))
         return self._values, self._group
 
 

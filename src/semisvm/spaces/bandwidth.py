@@ -135,8 +135,9 @@ def total_variance(kernel: Kernel, X: Any, weights: np.ndarray) -> float:
 
 def _linear_variance(X: Any, weights: np.ndarray) -> float:
     """The total variance of the samples themselves: mean ||x||^2 minus ||mean x||^2, without kernel values."""
+    X, weights = _subsample(X, weights)
     largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-    X, weights = _centered_subsample(X, weights)
+    X = kernels.centered(X)[0]
     w = weights / weights.sum()
     mean = X.T @ w
     variance = float(w @ kernels.squared_norms(X) - mean @ mean)

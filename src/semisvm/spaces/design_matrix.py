@@ -239,6 +239,11 @@ class DesignMatrix:
 
         return self._sum(add, columns.shape[1], self.d).reshape(self.d, *H.shape[1:])
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether compiled loops may read the rows of X: it is dense, and in memory."""
+        return not self.sparse
+
     @cached_property
     def rows(self) -> np.ndarray:
         """A dense X with contiguous rows, for compiled loops over them."""

@@ -29,19 +29,16 @@ class Features(Memo):
         The training samples, without their center.
     center : array of shape (d,) or None
         What was subtracted from them: f = (x - center)'w + b at a sample x.
-
-    Attributes
-    ----------
-    design : DesignMatrix
-        X with its products, which all problems in the space share.
+    design : DesignMatrix or None
+        X with its products, which all problems in the space share; None for those of an X in memory.
     """
 
-    def __init__(self, X: Any, center: np.ndarray | None = None):
+    def __init__(self, X: Any, center: np.ndarray | None = None, design: DesignMatrix | None = None):
         super().__init__()
         self.X = X
         self.center = center
         self.n: int = X.shape[0]
-        self.design = DesignMatrix(X)
+        self.design = design or DesignMatrix(X)
         self._gram: Gram | None = None
 
     def scores(self, coef: np.ndarray, b: float) -> np.ndarray:
@@ -86,8 +83,15 @@ class MappedFeatures(Features):
         T.
     """
 
-    def __init__(self, Z: np.ndarray, support: np.ndarray | None, landmarks: Any, transform: np.ndarray):
-        super().__init__(Z)
+    def __init__(
+        self,
+        Z: Any,
+        support: np.ndarray | None,
+        landmarks: Any,
+        transform: np.ndarray,
+        design: DesignMatrix | None = None,
+    ):
+        super().__init__(Z, design=design)
         self.support = support
         self.landmarks = landmarks
         self.transform = transform

@@ -51,23 +51,33 @@ def choose_landmarks(
     rng : Generator
         For the draws.
     """
-    m = n_landmarks(gram, method, m, labeled)
-    candidates = np.arange(gram.n) if labeled is None or method != "labeled" else np.flatnonzero(labeled)
+    m = n_landmarks(gram.n, method, m, labeled)
+    pool = draw_pool(gram.n, method, m, labeled, rng)
+    return pool if m == len(pool) else draw_from_pool(gram, method, pool, m, rng)
+
+
+def n_landmarks(n: int, method: str, m: int | None, labeled: np.ndarray | None) -> int:
+    """How many landmarks ``choose_landmarks`` returns for n samples."""
+    if method == "labeled":
+        n_candidates = n if labeled is None else int(np.count_nonzero(labeled))
+        return min(m or n_candidates, n_candidates)
+    return min(m or N_COMPONENTS, n)
+
+
+def draw_pool(n: int, method: str, m: int, labeled: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
+    """Positions of the samples among which the m landmarks are chosen: they themselves where no kernel value counts."""
+    candidates = np.arange(n) if labeled is None or method != "labeled" else np.flatnonzero(labeled)
     if m == len(candidates):
         return candidates
     if method in ("labeled", "random"):
         return np.sort(rng.choice(candidates, m, replace=False))
-    pool = np.arange(gram.n) if gram.n <= POOL * m else np.sort(rng.choice(gram.n, POOL * m, replace=False))
+    return candidates if n <= POOL * m else np.sort(rng.choice(n, POOL * m, replace=False))
+
+
+def draw_from_pool(gram: Gram, method: str, pool: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:
+    """The landmarks of a pool, in ascending order, by the kernel between the samples of the pool."""
     draw = {"kmeans++": _kmeans_plus_plus, "leverage": _leverage}[method]
     return np.sort(pool[draw(gram, pool, m, rng)])
-
-
-def n_landmarks(gram: Gram, method: str, m: int | None, labeled: np.ndarray | None) -> int:
-    """How many landmarks ``choose_landmarks`` returns."""
-    if method == "labeled":
-        n_candidates = gram.n if labeled is None else int(np.count_nonzero(labeled))
-        return min(m or n_candidates, n_candidates)
-    return min(m or N_COMPONENTS, gram.n)
 
 
 def _kmeans_plus_plus(gram: Gram, pool: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:

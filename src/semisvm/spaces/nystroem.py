@@ -56,16 +56,16 @@ def nystroem(
     check_definite(kernel)
     gram = Gram(kernel, X, float64=True)
     if isinstance(landmarks, str):
-        _check_memory(gram.n, n_landmarks(gram, landmarks, n_components, labeled))
+        _check_memory(gram.n, n_landmarks(gram.n, landmarks, n_components, labeled))
         support = choose_landmarks(gram, landmarks, n_components, labeled, np.random.default_rng(rng))
-        T = _inverse_root(gram.block(support))
+        T = inverse_root(gram.block(support))
         Z = _map(gram.n, lambda part: gram.cross_block(part, support), T)
         return MappedFeatures(Z, support, None if gram.precomputed else X[support], T)
     if gram.precomputed:
         raise ValueError("landmarks were given as samples and a precomputed kernel has none; pass a name.")
     _check_memory(gram.n, landmarks.shape[0])
     given = kernels.prepare(kernel, landmarks if gram.center is None else landmarks - gram.center, gram.dtype)
-    T = _inverse_root(kernels.evaluate(kernel, given, given))
+    T = inverse_root(kernels.evaluate(kernel, given, given))
     Z = _map(gram.n, lambda part: kernels.evaluate(kernel, gram.samples.take(part), given), T)
     return MappedFeatures(Z, None, landmarks, T)
 
@@ -95,7 +95,7 @@ def significant(eigenvalues: np.ndarray, n: int) -> np.ndarray:
     return kept
 
 
-def _inverse_root(corner: np.ndarray) -> np.ndarray:
+def inverse_root(corner: np.ndarray) -> np.ndarray:
     """U d^-1/2 over the significant eigenvalues."""
     with single_blas_thread:
         d, U = linalg.eigh(np.asarray(corner, dtype=np.float64), overwrite_a=True, check_finite=False)

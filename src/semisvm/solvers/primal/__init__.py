@@ -1,7 +1,7 @@
 """Newton's method on features, and the methods that solve with it: one batch engine for many classes."""
 
 from .annealing import Annealing
-from .batch import run_batched
+from .batch import BatchSolver, run_batched
 from .continuation import Continuation
 from .finite_newton import FiniteNewton
 from .gradient import GradientPath
@@ -9,6 +9,7 @@ from .multi_switch import MultiSwitch
 
 __all__ = [
     "Annealing",
+    "BatchSolver",
     "Continuation",
     "FiniteNewton",
     "GradientPath",

@@ -88,7 +88,7 @@ def largest_eigenvalue(problem: Problem, norms: np.ndarray) -> float:
     if not weights.any():
         return 0.0
     start = np.random.default_rng(0).normal(size=size)  # a fixed direction may be orthogonal to all samples
-    if not operator.design.sparse:
+    if operator.design.has_rows:
         mean = np.zeros(size) if operator.mean is None else operator.mean
         return 1.001 * largest_by_lanczos(operator.design, mean, weights, start, EIGENVALUE_TOL)
 

@@ -1,8 +1,8 @@
 """Following a path of smooth objectives, each minimized from the minimizer of the one before.
 
 All levels are minimized to the same tolerance: where an early one ends decides which local minimum the path leads to.
-On dense features a level is one compiled call in one thread, and the problems of a batch run in threads; on sparse ones
-all problems share the products of the batch engine.
+On dense features in memory a level is one compiled call in one thread, and the problems of a batch run in threads; on
+others all problems share the products of the batch engine.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class SmoothPath(BatchSolver):
         return StoppingRule(max_time=self.max_time, callback=callback)
 
     def solve_batch(self, problems: Sequence[Problem], callbacks: Sequence[Callback | None]) -> list[Solution]:
-        """Solve several problems in one space: dense features in threads, sparse ones in one pass over the data.
+        """Solve several problems in one space: dense features in threads, others in one pass over the data.
 
         In threads each problem has an equal part of the time. Ctrl-C that one of them hears ends the others that run
         after their level, and leaves those that have not begun at w = 0.
         """
         space = problems[0].space
         has_path = any(len(problem.searched) for problem in problems)
-        if len(problems) == 1 or not has_path or not isinstance(space, Features) or space.design.sparse:
+        if len(problems) == 1 or not has_path or not isinstance(space, Features) or not space.design.has_rows:
             return super().solve_batch(problems, callbacks)
         limit, n_threads = StoppingRule(max_time=self.max_time), min(n_available_threads(), len(problems))
         solutions: dict[int, Solution] = {}
@@ -104,10 +104,10 @@ class SmoothPath(BatchSolver):
             for number, losses in levels:
                 is_last = losses is levels[-1][1]
                 arguments = operator, losses, iterate, self.tol, self.max_iter, stop, POLISH_STEPS if is_last else 0
-                if operator.design.sparse:
-                    iterate = yield from trust_region.minimize(*arguments)
-                else:
+                if operator.design.has_rows:
                     iterate = quasi_newton.minimize(*arguments)
+                else:
+                    iterate = yield from trust_region.minimize(*arguments)
                 solved = iterate.violation <= self.tol
                 if is_last and not solved and not stop.time_is_over:
                     stop.end("max_iter")

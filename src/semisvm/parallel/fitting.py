@@ -1,0 +1,177 @@
+"""Fits to samples that are not in memory.
+
+The labels, and a few dozen numbers per sample, are here; the samples are where they are (``samples``). The estimators
+are the ones of the library with their own solvers, which ask for products with the samples and get them from all blocks
+(``design_matrix``): what they return is what they return in memory, up to rounding.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._validation import KeptSamples, TrainingSet, check_sample_weight, drop_zero_weight, encode_labels_of
+from ..estimators._calibration import CalibrationSet
+from ..estimators._spaces import check_landmarks
+from ..estimators.base import BaseSVM, fit_problems, settings_of
+from ..estimators.problems import BinaryProblems, ProblemSettings, resolve
+from ..model_selection.shares import ShareEstimator
+from ..solvers.primal import BatchSolver
+from ..spaces import SampleResults, require_memory
+from .journal import Journal
+from .reading import blocks_of, column_of, current_client, executor_for
+from .samples import BlockedSamples
+from .spaces import blocked_space
+
+N_CALIBRATION = 10_000  # unlabeled samples that are kept for probabilities, with all labeled ones up to as many
+NUMBERS_PER_SAMPLE = 40  # that a solver keeps here, about, for each class
+
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    client: Any = None,
+    checkpoint: Any = None,
+) -> Any:
+    """Fit an estimator to samples on disks or on a Dask cluster.
+
+    Takes the estimators whose solvers work on features by products alone: ``MultiSwitchTSVM``, ``AnnealingTSVM``,
+    ``GradientTSVM``, ``ContinuationTSVM``, and ``S3VM`` with their solvers. The kernel is linear, or approximated by
+    the Nystroem method.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Is fitted, as by its own ``fit``, and returned. It holds nothing of Dask afterwards.
+    X : dask array or DataFrame, numpy.memmap, array or CSR of shape (n_samples, n_features)
+        The samples. Chunks of a dask array may be arrays or CSR. What is costly to read is computed once and kept on
+        the disks of those who read it.
+    y : array-like or dask collection of shape (n_samples,)
+        Labels; markers of unlabeled samples as in the estimator.
+    sample_weight : array-like or dask collection of shape (n_samples,), optional
+        Factors on the costs of the samples.
+    client : distributed.Client, optional
+        The cluster; by default the current client, and threads of this process if there is none.
+    checkpoint : path, optional
+        A folder for the answers of the cluster. If the fit is interrupted, another one with the same folder, samples
+        and parameters goes on from there, to the same model. A fit that ends removes them.
+
+    Returns
+    -------
+    estimator
+        With the attributes of ``fit``. ``support_`` and ``dual_coef_`` count all samples. Probabilities are calibrated
+        on the labeled samples with 10,000 of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisvm import MultiSwitchTSVM, parallel
+    >>> from semisvm.datasets import hide_labels, make_two_gaussians
+    >>> X, y = make_two_gaussians(2000, random_state=0)  # a numpy.memmap or a dask array in earnest
+    >>> y_partial = hide_labels(y, 50, random_state=0)
+    >>> model = parallel.fit(MultiSwitchTSVM(kernel="linear"), X, y_partial)
+    >>> in_memory = MultiSwitchTSVM(kernel="linear").fit(X, y_partial)
+    >>> bool(np.isclose(model.objective_, in_memory.objective_, rtol=1e-9))
+    True
+    """
+    settings = _settings(estimator)
+    with blocked_samples(X, client, Journal(checkpoint)) as samples:
+        data = _training_set(estimator, samples, X, y, sample_weight)
+        n_classes = len(data.labels.classes)
+        n_problems = 1 if n_classes == 2 else n_classes
+        what = f"the vectors over {samples.shape[0]:,} samples that {type(estimator).__name__} keeps"
+        require_memory(8 * NUMBERS_PER_SAMPLE * n_problems * samples.shape[0], what, "Use fewer samples")
+        problems = _state(settings, samples, data)
+        fit_problems(estimator, data, problems, _calibration_set(data))
+        samples.journal.clear()
+    return estimator
+
+
+def _settings(estimator: Any) -> ProblemSettings:
+    """The settings of an estimator that can be fitted by products alone."""
+    if not isinstance(estimator, BaseSVM):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot be fitted to samples in blocks; allowed are MultiSwitchTSVM, "
+            "AnnealingTSVM, GradientTSVM, ContinuationTSVM, and S3VM with their solvers."
+        )
+    settings = settings_of(estimator)
+    solver, name = settings.formulation.solver, settings.name
+    if not isinstance(solver, BatchSolver):
+        raise TypeError(
+            f"{name}: the solver {type(solver).__name__} needs all samples in memory; with samples in blocks use "
+            "MultiSwitchTSVM, AnnealingTSVM, GradientTSVM, ContinuationTSVM, or S3VM with one of their solvers."
+        )
+    method, kernel = settings.approximation.method, settings.kernel.name
+    if kernel == "precomputed" or method == "kernel_pca" or (method is None and kernel != "linear"):
+        raise ValueError(
+            f"{name}: kernel={kernel!r} with approximation={method!r} needs the whole kernel matrix; with samples in "
+            "blocks use kernel='linear', or approximation='nystroem'."
+        )
+    return settings
+
+
+@contextmanager
+def blocked_samples(X: Any, client: Any = None, journal: Journal | None = None) -> Iterator[BlockedSamples]:
+    """The samples in blocks, and an end that removes what was kept for them on disks."""
+    client = current_client() if client is None else client
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="semisvm-"))
+        executor = stack.enter_context(closing(executor_for(client, folder)))
+        yield stack.enter_context(closing(BlockedSamples(blocks_of(X, executor), executor, journal)))
+
+
+def _training_set(estimator: Any, samples: BlockedSamples, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+    """Labels and weights, checked, beside the samples; all samples are part of the fit, some with weight 0."""
+    n = samples.shape[0]
+    given = encode_labels_of(n, column_of(y), estimator.unlabeled)
+    weights = check_sample_weight(column_of(sample_weight), n)
+    has_weight = weights > 0.0
+    found = drop_zero_weight(given, np.flatnonzero(has_weight), estimator.unlabeled)
+    estimator.n_features_in_ = samples.shape[1]
+    names = getattr(X, "columns", None)
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    samples.keep_rows(np.flatnonzero(found.is_labeled))
+    return TrainingSet(samples, given, found, weights, np.arange(n), False)
+
+
+def _state(settings: ProblemSettings, samples: BlockedSamples, data: TrainingSet) -> BinaryProblems:
+    """What is left to the data resolved, and the space, as ``estimators.problems.prepare`` does in memory."""
+    codes, weights = data.labels.codes, data.weights
+    kernel, C = resolve(settings, SampleResults(samples, None), codes, weights)
+    approximation = settings.approximation
+    landmarks = approximation.landmarks
+    if not isinstance(landmarks, str):
+        landmarks = check_landmarks(landmarks, samples.shape[1])
+    seed = check_random_state(approximation.random_state).randint(2**31)
+    is_approximated = kernel.name != "linear" or approximation.method == "nystroem"
+    free = settings.intercept is True
+    space = blocked_space(
+        samples, kernel, free, approximation.n_components, landmarks, codes >= 0, seed, is_approximated
+    )
+    space.X.keep_rows(np.flatnonzero(codes >= 0))
+    estimator = None
+    if settings.unlabeled is not None and settings.unlabeled.balance == "auto":
+        is_median = settings.gamma == "median" and kernel.name == "rbf"
+        estimator = ShareEstimator(samples, codes >= 0, weights, False, kernel.gamma if is_median else None)
+    return BinaryProblems(settings, data.labels.classes, kernel, C, space, estimator)
+
+
+def _calibration_set(data: TrainingSet) -> CalibrationSet:
+    """The labeled samples and some of the others, in memory."""
+    codes, kept = data.labels.codes, []
+    for group in (np.flatnonzero(codes >= 0), np.flatnonzero((codes < 0) & (data.weights > 0.0))):
+        few = np.linspace(0, len(group) - 1, N_CALIBRATION).astype(int) if len(group) > N_CALIBRATION else slice(None)
+        kept.append(group[few])
+    rows = np.sort(np.concatenate(kept))
+    X = data.X[rows]
+    return CalibrationSet(KeptSamples(X, [X]), codes[rows], data.weights[rows])

@@ -1,0 +1,154 @@
+"""Samples in blocks that are elsewhere: rows by their positions, and sums over all rows."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from itertools import count, pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import tasks
+from .blocks import Block, ChunkBlock, HeldBlock, KeptBlock, MappedBlock
+from .execution import Executor, Held
+from .journal import Journal
+
+
+class BlockedSamples:
+    """A table of samples whose rows are in blocks on disks or on a cluster.
+
+    It has the shape and the rows of an array (``X[positions]`` brings some of them here); everything else is a sum over
+    the rows, computed where they are.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        The rows, in order.
+    executor : Executor
+        Where tasks run.
+    journal : Journal or None
+        Keeps the answers, so that an interrupted fit can be resumed.
+
+    Attributes
+    ----------
+    shape, dtype, is_sparse : tuple, dtype, bool
+        As of an array or CSR.
+    survey : Survey
+        What one pass over all rows has found.
+    n_passes : int
+        Sums over all rows so far, that of the survey included.
+    """
+
+    ndim = 2
+
+    def __init__(self, blocks: Sequence[Block], executor: Executor, journal: Journal | None = None):
+        self.executor, self.journal, self.token = executor, journal or Journal(), uuid.uuid4().hex[:12]
+        self.blocks = [self._kept(block, number) for number, block in enumerate(blocks)]
+        self.n_passes = 0
+        self._mapped: list[BlockedSamples] = []
+        self._versions = count()
+        self._known: dict[tuple, tuple[Any, int]] = {}
+        self._rows: tuple[np.ndarray, Any] | None = None
+        edges = np.linspace(0, len(self.blocks), min(executor.n_groups, len(self.blocks)) + 1).astype(int)
+        self._groups = [slice(a, b) for a, b in pairwise(edges.tolist())]
+        self.survey = self._survey()
+        self.shape = sum(self.survey.counts), self.survey.n_features
+        self.dtype, self.is_sparse = np.dtype(self.survey.dtype), self.survey.is_sparse
+        self._starts = np.concatenate([[0], np.cumsum(self.survey.counts)])
+        if not self.shape[0]:
+            raise ValueError("X has no rows; at least one sample of each class is needed.")
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _kept(self, block: Block, number: int) -> Block:
+        """A block that is costly to read, kept on the disk of who reads it."""
+        is_costly = isinstance(block, ChunkBlock | HeldBlock | MappedBlock)
+        return KeptBlock(block, self.token, number, self.executor.folder) if is_costly else block
+
+    def close(self) -> None:
+        """Remove what is held and kept for the table, and for those that were made of it."""
+        for table in self._mapped:
+            table.close()
+        self.executor.forget(self.token)
+
+    # ---------------------------------------------------------------- sums over the rows
+
+    def accumulate(self, function: Callable[..., Any], *shared: Any) -> tuple[tuple, tuple]:
+        """The sum of ``function(X_tile, first_row, *shared)`` over tiles of rows; see ``tasks.accumulate``."""
+        return self.sum_over_rows(function, shared)
+
+    def sum_over_rows(
+        self, function: Callable[..., Any], shared: tuple[Any, ...] = (), by_rows: Sequence[np.ndarray] = ()
+    ) -> tuple[tuple, tuple]:
+        """The same, with arrays of which each tile gets its rows; such an array is sent once while it is the same."""
+        self.n_passes += 1
+
+        def compute() -> tuple[tuple, tuple]:
+            arguments = []
+            for number, group in enumerate(self._groups):
+                first, end = self._starts[group.start], self._starts[group.stop]
+                slices = tuple(
+                    self._hold((function.__name__, place, number), values, values[first:end])
+                    for place, values in enumerate(by_rows)
+                )
+                arguments.append((self._recipes(number), int(first), function, shared, *slices))
+            return self.executor.run(tasks.accumulate, arguments, tasks.merge_sums)
+
+        return self.journal.answer((function.__name__, shared, tuple(by_rows)), compute)
+
+    def _recipes(self, number: int) -> Held:
+        return Held((self.token, "blocks", number), 0, self.blocks[self._groups[number]])
+
+    def _hold(self, slot: tuple, whole: np.ndarray, part: np.ndarray) -> Held:
+        known, version = self._known.get(slot, (None, -1))
+        if known is not whole:
+            version = next(self._versions)
+            self._known[slot] = whole, version
+        return Held((self.token, *slot), version, part)
+
+    def _survey(self) -> tasks.Survey:
+        self.n_passes += 1
+        arguments = [(self._recipes(number), group.start) for number, group in enumerate(self._groups)]
+        return self.executor.run(tasks.survey, arguments, tasks.merge_surveys)
+
+    # ---------------------------------------------------------------- rows
+
+    def __getitem__(self, positions: Any) -> Any:
+        """Rows by their positions, in memory."""
+        positions = np.arange(self.shape[0])[positions] if isinstance(positions, slice) else np.asarray(positions)
+        if positions.dtype == bool:
+            positions = np.flatnonzero(positions)
+        if self._rows is not None and np.array_equal(self._rows[0], positions):
+            return self._rows[1]
+        return self._take(positions)
+
+    def keep_rows(self, positions: np.ndarray) -> None:
+        """Bring some rows here, to stay: those of the labeled samples, which preconditioners ask for often."""
+        self._rows = positions, self._take(positions)
+
+    def _take(self, positions: np.ndarray) -> Any:
+        ordered, inverse = np.unique(positions, return_inverse=True)
+        owner = np.searchsorted(self._starts, ordered, side="right") - 1
+        arguments = []
+        for number, group in enumerate(self._groups):
+            wanted = {
+                int(block - group.start): ordered[owner == block] - self._starts[block]
+                for block in np.unique(owner[(owner >= group.start) & (owner < group.stop)])
+            }
+            if wanted:
+                arguments.append((self._recipes(number), wanted))
+
+        if not arguments:
+            return sparse.csr_array((0, self.shape[1])) if self.is_sparse else np.zeros((0, self.shape[1]), self.dtype)
+        found = self.executor.run(tasks.take, arguments, tasks.merge_lists)
+        rows = sparse.csr_array(sparse.vstack(found, format="csr")) if self.is_sparse else np.concatenate(found)
+        return rows if np.array_equal(ordered, positions) else rows[inverse.ravel()]
+
+    def map(self, function: Callable[..., Any], *arguments: Any) -> BlockedSamples:
+        """The table that a function makes of the rows of each block, computed once and kept on disks."""
+        blocks = [MappedBlock(block, function, arguments) for block in self.blocks]
+        self._mapped.append(BlockedSamples(blocks, self.executor, self.journal))
+        return self._mapped[-1]

@@ -30,13 +30,13 @@ class Block(Protocol):
 
 @dataclass(frozen=True)
 class ArrayBlock:
-    """Rows that are in the memory of this process."""
+    """Rows that are in memory, in standard form."""
 
     rows: Any
 
     def load(self) -> Any:
         """The rows."""
-        return standard_form(self.rows)
+        return self.rows
 
 
 @dataclass(frozen=True)
@@ -178,10 +178,10 @@ def standard_form(rows: Any) -> Any:
     if hasattr(rows, "to_numpy"):
         rows = rows.to_numpy()
     rows = np.asarray(rows)
-    if rows.dtype.kind == "O" and rows.size and any(isinstance(value, str) for value in rows.flat):
-        text = next(value for value in rows.flat if isinstance(value, str))
+    text = next((value for value in rows.flat if isinstance(value, str)), None) if rows.dtype.kind in "OSU" else None
+    if text is not None:
         raise ValueError(
-            f"X holds text ({text!r}); only numbers are allowed. Turn text columns into numbers first, with "
+            f"X holds text ({str(text)!r}); only numbers are allowed. Turn text columns into numbers first, with "
             "semisvm.parallel.hash_text for instance."
         )
     if rows.dtype not in (np.float64, np.float32):

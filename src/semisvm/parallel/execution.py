@@ -22,7 +22,7 @@ import numpy as np
 from .._threads import limit_threads, n_available_threads, run_in_threads
 from .blocks import scratch_folder
 
-GROUPS_PER_THREAD = 2  # a slow worker passes on half of its work
+GROUPS_PER_THREAD = 1  # every task more costs some milliseconds a pass
 FAN_IN = 8  # results that are merged at a time on a cluster
 RETRIES = 3  # of a task whose worker is lost or that fails
 
@@ -147,13 +147,14 @@ class Cluster(Executor):
 
     def __init__(self, client: Any):
         self.client = client
+        self._address = client.scheduler.address
         self._lock = threading.Lock()
         self._sent: dict[tuple, int] = {}
         self._published: list[str] = []
         workers = client.scheduler_info(n_workers=-1)["workers"]
         if not workers:
             raise ValueError(
-                f"the cluster at {client.scheduler.address} has no workers; start some (dask worker ADDRESS) and wait "
+                f"the cluster at {self._address} has no workers; start some (dask worker ADDRESS) and wait "
                 "for them (client.wait_for_workers)."
             )
         self._workers = sorted(workers)
@@ -161,7 +162,7 @@ class Cluster(Executor):
 
     @property
     def n_groups(self) -> int:
-        """A few per thread of the workers."""
+        """One per thread of the workers."""
         return GROUPS_PER_THREAD * self._n_threads
 
     @property
@@ -188,7 +189,7 @@ class Cluster(Executor):
         return Held(argument.slot, argument.version, is_sent=False) if known else argument
 
     def _run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any]) -> Any:
-        with _explained_failures(self.client):
+        with _explained_failures(self._address):
             futures = []
             for number, each in enumerate(arguments):
                 self.n_bytes += size_of(each)
@@ -201,7 +202,8 @@ class Cluster(Executor):
                     futures = [self.client.submit(_merge, merge, *part, retries=RETRIES, pure=False) for part in parts]
                 results = self.client.gather(futures)
             except BaseException:
-                self.client.cancel(futures)
+                if self.client.status == "running":
+                    self.client.cancel(futures)
                 raise
         self.n_bytes += sum(size_of(result) for result in results)
         return _merge(merge, *results)
@@ -253,7 +255,7 @@ def size_of(value: Any) -> int:
 
 
 @contextmanager
-def _explained_failures(client: Any) -> Iterator[None]:
+def _explained_failures(address: str) -> Iterator[None]:
     """Say in a sentence what happened to the cluster."""
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
@@ -268,7 +270,8 @@ def _explained_failures(client: Any) -> Iterator[None]:
         ) from error
     except (CancelledError, CommClosedError, TimeoutError) as error:
         raise ClusterFailure(
-            f"the connection to the scheduler at {client.scheduler.address} was lost; start the cluster again."
+            f"the connection to the scheduler at {address} was lost; start the cluster again. A fit with a checkpoint "
+            "goes on from there."
         ) from error
 
 

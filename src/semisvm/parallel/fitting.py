@@ -23,6 +23,7 @@ from ..estimators.problems import BinaryProblems, ProblemSettings, resolve
 from ..model_selection.shares import ShareEstimator
 from ..solvers.primal import BatchSolver
 from ..spaces import SampleResults, require_memory
+from ..spaces.bandwidth import N_SUBSAMPLE
 from .journal import Journal
 from .reading import blocks_of, column_of, current_client, executor_for
 from .samples import BlockedSamples
@@ -147,7 +148,8 @@ def _training_set(estimator: Any, samples: BlockedSamples, X: Any, y: Any, sampl
 def _state(settings: ProblemSettings, samples: BlockedSamples, data: TrainingSet) -> BinaryProblems:
     """What is left to the data resolved, and the space, as ``estimators.problems.prepare`` does in memory."""
     codes, weights = data.labels.codes, data.weights
-    kernel, C = resolve(settings, SampleResults(samples, None), codes, weights)
+    some = samples if samples.shape[0] > N_SUBSAMPLE else samples[:]  # rows by positions are all that is asked for
+    kernel, C = resolve(settings, SampleResults(some, None), codes, weights)
     approximation = settings.approximation
     landmarks = approximation.landmarks
     if not isinstance(landmarks, str):
@@ -162,7 +164,7 @@ def _state(settings: ProblemSettings, samples: BlockedSamples, data: TrainingSet
     estimator = None
     if settings.unlabeled is not None and settings.unlabeled.balance == "auto":
         is_median = settings.gamma == "median" and kernel.name == "rbf"
-        estimator = ShareEstimator(samples, codes >= 0, weights, False, kernel.gamma if is_median else None)
+        estimator = ShareEstimator(some, codes >= 0, weights, False, kernel.gamma if is_median else None)
     return BinaryProblems(settings, data.labels.classes, kernel, C, space, estimator)
 
 

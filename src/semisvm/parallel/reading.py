@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._threads import tiles
 from .._validation import import_optional
-from .blocks import ArrayBlock, Block, ChunkBlock, FileBlock, HeldBlock
+from .blocks import ArrayBlock, Block, ChunkBlock, FileBlock, HeldBlock, standard_form
 from .execution import Cluster, Executor, Threads
 
 BLOCK_BYTES = 64 * 2**20  # of a file or an array that has no blocks of its own
@@ -56,11 +56,13 @@ def blocks_of(X: Any, executor: Executor) -> list[Block]:
             "pandas or polars DataFrame or a CSR matrix, with a row per sample."
         )
     n, itemsize = X.shape[0], X.dtype.itemsize
+    if not n:
+        return [ArrayBlock(standard_form(X))]
     n_bytes = itemsize * (X.nnz if sparse.issparse(X) else X.size)
     n_rows = max(1, min(n * BLOCK_BYTES // max(n_bytes, 1), -(-n // MIN_BLOCKS), -(-n // executor.n_groups)))
     if isinstance(X, np.memmap) and X.flags.c_contiguous and X.filename is not None:
         return _file_blocks(X, n_rows)
-    return [ArrayBlock(X[rows]) for rows in tiles(n, n_rows)]
+    return [ArrayBlock(standard_form(X[rows])) for rows in tiles(n, n_rows)]
 
 
 def _file_blocks(X: np.memmap, n_rows: int) -> list[Block]:

@@ -51,17 +51,20 @@ class BlockedSamples:
         self._versions = count()
         self._known: dict[tuple, tuple[Any, int]] = {}
         self._rows: tuple[np.ndarray, Any] | None = None
-        edges = np.linspace(0, len(self.blocks), min(executor.n_groups, len(self.blocks)) + 1).astype(int)
+        n_groups = max(1, min(executor.n_groups, len(self.blocks)))
+        edges = np.linspace(0, len(self.blocks), n_groups + 1).astype(int)
         self._groups = [slice(a, b) for a, b in pairwise(edges.tolist())]
         self.survey = self._survey()
+        if not sum(self.survey.counts):
+            raise ValueError("X has no rows; at least one sample of each class is needed.")
         self.shape = sum(self.survey.counts), self.survey.n_features
         self.dtype, self.is_sparse = np.dtype(self.survey.dtype), self.survey.is_sparse
         self._starts = np.concatenate([[0], np.cumsum(self.survey.counts)])
-        if not self.shape[0]:
-            raise ValueError("X has no rows; at least one sample of each class is needed.")
 
-    def __len__(self) -> int:
-        return self.shape[0]
+    __iter__ = None  # nothing should read all rows, one at a time
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("samples in blocks are no array; take some rows of them.")
 
     def _kept(self, block: Block, number: int) -> Block:
         """A block that is costly to read, kept on the disk of who reads it."""

@@ -70,6 +70,23 @@ def residual(balance: Balance, scores: np.ndarray, labels: np.ndarray, weights: 
     return 0.0
 
 
+def positive_counts(balance: Balance, n: int) -> tuple[float, float]:
+    """Lowest and highest number of positive samples among n that the balance allows.
+
+    The counts within the slack, or the count nearest to the share (both, if two are equally near).
+    """
+    if not isinstance(balance, Count):
+        return -np.inf, np.inf
+    low, high = (
+        np.ceil((balance.r - balance.slack) * n - ROUNDING),
+        np.floor((balance.r + balance.slack) * n + ROUNDING),
+    )
+    if low > high:
+        exact = balance.r * n
+        low, high = np.ceil(exact - 0.5 - ROUNDING), np.floor(exact + 0.5 + ROUNDING)
+    return low, high
+
+
 def positive_band(balance: Balance, weights: np.ndarray, y: np.ndarray | None = None) -> tuple[float, float]:
     """Lowest and highest weight of positive samples that the balance allows.
 
@@ -82,11 +99,7 @@ def positive_band(balance: Balance, weights: np.ndarray, y: np.ndarray | None = 
     low, high = (balance.r - balance.slack) * total, (balance.r + balance.slack) * total
     unit = weights[0]
     if np.all(weights == unit):
-        low, high = np.ceil(low / unit - ROUNDING), np.floor(high / unit + ROUNDING)
-        if low > high:
-            exact = balance.r * len(weights)
-            low, high = np.ceil(exact - 0.5 - ROUNDING), np.floor(exact + 0.5 + ROUNDING)
-        low, high = low * unit, high * unit
+        low, high = (unit * count for count in positive_counts(balance, len(weights)))
     elif y is not None:
         positive = weights @ (y > 0)
         low, high = min(low, positive), max(high, positive)

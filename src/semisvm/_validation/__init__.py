@@ -5,7 +5,7 @@ Each message says what came, what is allowed and what to do.
 
 from .classifiers import check_classifier
 from .data import KeptSamples, check_kernel_matrix, check_sample_weight, check_X, copy_if_shared
-from .labels import Labels, drop_zero_weight, encode_labels, encode_labels_of
+from .labels import Labels, drop_zero_weight, encode_labels, encode_labels_of, find_labeled
 from .metadata import is_routing_enabled, route_fit_metadata
 from .packages import import_optional
 from .parameters import (
@@ -48,6 +48,7 @@ __all__ = [
     "drop_zero_weight",
     "encode_labels",
     "encode_labels_of",
+    "find_labeled",
     "import_optional",
     "is_routing_enabled",
     "route_fit_metadata",

@@ -11,6 +11,8 @@ from sklearn.utils.validation import column_or_1d
 
 from .user_warnings import warn_user
 
+N_READ = 1_000_000  # labels that are looked at together
+
 
 class Labels(NamedTuple):
     """Sorted classes, and for each sample the position of its class, -1 where there is none."""
@@ -39,14 +41,10 @@ def encode_labels(y: Any, unlabeled: Any = -1) -> Labels:
     of strings, so do the empty string and the marker written as text.
     """
     values = _as_column(y)
-    if values.dtype == object or values.dtype.kind in "US":
-        missing = _missing_objects(values, unlabeled)
-        given = _of_one_kind(values[~missing])
-    else:
-        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-        if unlabeled is not None and _comparable(values, unlabeled):
-            missing |= values == unlabeled
-        given = values[~missing]
+    missing = _is_missing(values, unlabeled)
+    given = values[~missing]
+    if _holds_objects(values):
+        given = _of_one_kind(given)
     if not len(given):
         raise ValueError(
             f"y holds no labeled sample: all {len(values)} values mark unlabeled samples (None, NaN"
@@ -62,6 +60,29 @@ def encode_labels(y: Any, unlabeled: Any = -1) -> Labels:
     codes = np.full(len(values), -1)
     codes[~missing] = inverse
     return Labels(classes, codes)
+
+
+def find_labeled(y: Any, unlabeled: Any = -1) -> np.ndarray:
+    """Positions of the samples with a label, for labels of which few are there: read some at a time."""
+    if not isinstance(y, np.ndarray) or y.ndim != 1:
+        y = _as_column(y)
+    starts = range(0, len(y), N_READ)
+    found = [start + np.flatnonzero(~_is_missing(y[start : start + N_READ], unlabeled)) for start in starts]
+    return np.concatenate(found) if found else np.zeros(0, dtype=int)
+
+
+def _holds_objects(values: np.ndarray) -> bool:
+    return values.dtype == object or values.dtype.kind in "US"
+
+
+def _is_missing(values: np.ndarray, unlabeled: Any) -> np.ndarray:
+    """Mask of the samples without a label."""
+    if _holds_objects(values):
+        return _missing_objects(values, unlabeled)
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    if unlabeled is not None and _comparable(values, unlabeled):
+        missing |= values == unlabeled
+    return missing
 
 
 def _as_column(y: Any) -> np.ndarray:

@@ -143,6 +143,7 @@ class BaseSVM(
         """
         settings, self.classes_ = problems.settings, data.labels.classes
         codes, weights = data.labels.codes[data.kept], data.weights[data.kept]
+        self.__dict__.pop("_thresholds_", None)
         self._kernel_, self.gamma_, self.C_ = problems.kernel, problems.kernel.gamma, problems.C
         if self.verbose:
             print_memory(problems.space)
@@ -287,6 +288,14 @@ class BaseSVM(
             positive = expit(self._slope_.compute() * scores[:, 0])
             return np.column_stack([1.0 - positive, positive])
         return softmax(self._slope_.compute() * scores, axis=1) if self.multiclass == "ovr" else scores
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("transduction_", "training_scores_") and "_thresholds_" in self.__dict__:
+            raise AttributeError(
+                f"{name} was not kept by a fit out of core; semisvm.parallel has transduce(model, X) and "
+                "decision_function(model, X), which compute labels and scores block by block."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

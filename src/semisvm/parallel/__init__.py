@@ -3,7 +3,9 @@
 Importing this package imports neither dask nor distributed.
 """
 
+from .clusters import connect, local_client
 from .fitting import fit
-from .prediction import decision_function, predict, predict_proba
+from .prediction import decision_function, predict, predict_proba, transduce
+from .text import hash_text
 
-__all__ = ["decision_function", "fit", "predict", "predict_proba"]
+__all__ = ["connect", "decision_function", "fit", "hash_text", "local_client", "predict", "predict_proba", "transduce"]

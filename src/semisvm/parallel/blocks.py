@@ -34,6 +34,11 @@ class ArrayBlock:
 
     rows: Any
 
+    @property
+    def n_rows(self) -> int:
+        """How many."""
+        return self.rows.shape[0]
+
     def load(self) -> Any:
         """The rows."""
         return self.rows
@@ -47,6 +52,11 @@ class FileBlock:
     dtype: str
     offset: int
     shape: tuple[int, int]
+
+    @property
+    def n_rows(self) -> int:
+        """How many."""
+        return self.shape[0]
 
     def load(self) -> Any:
         """The rows; changes of the array would not reach the file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +51,10 @@ class BlockedDesign(DesignMatrix):
         """X'(H o (X V + shift)), the sums of H o (X V + shift), and X V + shift, or nan where H is zero."""
         (image, total), (scores,) = self.X.sum_over_rows(tasks.hessian_product, (V, shift), (H,))
         return image, total, _spread(scores, tasks.mask_of(H), np.nan)
+
+    def accumulate(self, function: Callable[..., tuple], *shared: Any) -> tuple:
+        """The sums over tiles of rows of what ``function(rows, first_row, *shared)`` returns."""
+        return self.X.sum_over_rows(tasks.summed, (function, *shared))[0]
 
     def squared_norms(self) -> np.ndarray:
         """Squared norms of the samples."""

@@ -21,15 +21,15 @@ from ..estimators._spaces import check_landmarks
 from ..estimators.base import BaseSVM, fit_problems, settings_of
 from ..estimators.problems import BinaryProblems, ProblemSettings, resolve
 from ..model_selection.shares import ShareEstimator
-from ..solvers.primal import BatchSolver
-from ..spaces import SampleResults, require_memory
-from ..spaces.bandwidth import N_SUBSAMPLE
+from ..multiclass import n_binary_tasks
+from ..solvers.primal import BatchSolver, MultiSwitch
+from ..spaces import SampleResults, memory_limit, require_memory
 from .journal import Journal
+from .out_of_core import N_CALIBRATION, fit_out_of_core
 from .reading import blocks_of, column_of, current_client, executor_for
 from .samples import BlockedSamples
 from .spaces import blocked_space
 
-N_CALIBRATION = 10_000  # unlabeled samples that are kept for probabilities, with all labeled ones up to as many
 NUMBERS_PER_SAMPLE = 40  # that a solver keeps here, about, for each class
 
 
@@ -41,6 +41,7 @@ def fit(
     *,
     client: Any = None,
     checkpoint: Any = None,
+    out_of_core: bool | None = None,
 ) -> Any:
     """Fit an estimator to samples on disks or on a Dask cluster.
 
@@ -59,17 +60,23 @@ def fit(
         Labels; markers of unlabeled samples as in the estimator.
     sample_weight : array-like or dask collection of shape (n_samples,), optional
         Factors on the costs of the samples.
-    client : distributed.Client, optional
-        The cluster; by default the current client, and threads of this process if there is none.
+    client : distributed.Client or "threads", optional
+        The cluster, or threads of this process; by default the current client, and threads if there is none.
     checkpoint : path, optional
         A folder for the answers of the cluster. If the fit is interrupted, another one with the same folder, samples
         and parameters goes on from there, to the same model. A fit that ends removes them.
 
+    out_of_core : bool, optional
+        Whether not even a number per sample is kept: for ``MultiSwitchTSVM`` with the linear kernel, dense samples and
+        no weights. Its path of increasing costs is followed on 50,000 unlabeled samples, and the full cost is solved on
+        all in a few dozen passes. ``transduction_`` and ``training_scores_`` are absent then, and ``transduce`` has the
+        labels. By default where the numbers per sample do not keep the memory limit.
+
     Returns
     -------
     estimator
-        With the attributes of ``fit``. ``support_`` and ``dual_coef_`` count all samples. Probabilities are calibrated
-        on the labeled samples with 10,000 of the others.
+        With the attributes of ``fit``, and ``n_passes_``, how often all samples were read. ``support_`` and
+        ``dual_coef_`` count all samples. Probabilities are calibrated on the labeled samples with 10,000 of the others.
 
     Examples
     --------
@@ -85,15 +92,36 @@ def fit(
     """
     settings = _settings(estimator)
     with blocked_samples(X, client, Journal(checkpoint)) as samples:
-        data = _training_set(estimator, samples, X, y, sample_weight)
-        n_classes = len(data.labels.classes)
-        n_problems = 1 if n_classes == 2 else n_classes
-        what = f"the vectors over {samples.shape[0]:,} samples that {type(estimator).__name__} keeps"
-        require_memory(8 * NUMBERS_PER_SAMPLE * n_problems * samples.shape[0], what, "Use fewer samples")
-        problems = _state(settings, samples, data)
-        fit_problems(estimator, data, problems, _calibration_set(data))
+        _set_features(estimator, samples, X)
+        if _is_out_of_core(out_of_core, settings, samples, sample_weight):
+            fit_out_of_core(estimator, settings, samples, y)
+        else:
+            data = _training_set(estimator, samples, y, sample_weight)
+            n_problems = n_binary_tasks(settings.multiclass, len(data.labels.classes))
+            what = f"the vectors over {samples.shape[0]:,} samples that {settings.name} keeps"
+            require_memory(_vector_bytes(samples) * n_problems, what, "Use fewer samples")
+            fit_problems(estimator, data, _state(settings, samples, data), _calibration_set(data))
         samples.journal.clear()
+        estimator.n_passes_ = samples.n_passes
     return estimator
+
+
+def _vector_bytes(samples: BlockedSamples) -> int:
+    """What a binary problem keeps per sample, times their number."""
+    return 8 * NUMBERS_PER_SAMPLE * samples.shape[0]
+
+
+def _is_out_of_core(asked: bool | None, settings: ProblemSettings, samples: BlockedSamples, sample_weight: Any) -> bool:
+    """Whether no number per sample is kept."""
+    is_switching = isinstance(settings.formulation.solver, MultiSwitch) and settings.multiclass == "ovr"
+    is_linear = settings.kernel.name == "linear" and settings.approximation.method != "nystroem"
+    takes = is_switching and is_linear and not samples.is_sparse and sample_weight is None
+    if asked and not takes:
+        raise ValueError(
+            f"{settings.name}: out_of_core=True takes MultiSwitchTSVM with kernel='linear', multiclass='ovr', dense "
+            "samples and no sample_weight; leave out_of_core at None, or change these."
+        )
+    return takes and (bool(asked) if asked is not None else _vector_bytes(samples) > memory_limit())
 
 
 def _settings(estimator: Any) -> ProblemSettings:
@@ -122,25 +150,31 @@ def _settings(estimator: Any) -> ProblemSettings:
 @contextmanager
 def blocked_samples(X: Any, client: Any = None, journal: Journal | None = None) -> Iterator[BlockedSamples]:
     """The samples in blocks, and an end that removes what was kept for them on disks."""
-    client = current_client() if client is None else client
+    if isinstance(client, str) and client != "threads":
+        raise ValueError(f"client={client!r} is not allowed; client takes a distributed.Client, 'threads' or None.")
+    client = current_client() if client is None else None if isinstance(client, str) else client
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="semisvm-"))
         executor = stack.enter_context(closing(executor_for(client, folder)))
         yield stack.enter_context(closing(BlockedSamples(blocks_of(X, executor), executor, journal)))
 
 
-def _training_set(estimator: Any, samples: BlockedSamples, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+def _set_features(estimator: Any, samples: BlockedSamples, X: Any) -> None:
+    """Number of the features, and their names if X has them."""
+    estimator.n_features_in_ = samples.shape[1]
+    names = getattr(X, "columns", None)
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+def _training_set(estimator: Any, samples: BlockedSamples, y: Any, sample_weight: Any) -> TrainingSet:
     """Labels and weights, checked, beside the samples; all samples are part of the fit, some with weight 0."""
     n = samples.shape[0]
     given = encode_labels_of(n, column_of(y), estimator.unlabeled)
     weights = check_sample_weight(column_of(sample_weight), n)
     has_weight = weights > 0.0
     found = drop_zero_weight(given, np.flatnonzero(has_weight), estimator.unlabeled)
-    estimator.n_features_in_ = samples.shape[1]
-    names = getattr(X, "columns", None)
-    estimator.__dict__.pop("feature_names_in_", None)
-    if names is not None and all(isinstance(name, str) for name in names):
-        estimator.feature_names_in_ = np.asarray(names, dtype=object)
     samples.keep_rows(np.flatnonzero(found.is_labeled))
     return TrainingSet(samples, given, found, weights, np.arange(n), False)
 
@@ -148,7 +182,7 @@ def _training_set(estimator: Any, samples: BlockedSamples, X: Any, y: Any, sampl
 def _state(settings: ProblemSettings, samples: BlockedSamples, data: TrainingSet) -> BinaryProblems:
     """What is left to the data resolved, and the space, as ``estimators.problems.prepare`` does in memory."""
     codes, weights = data.labels.codes, data.weights
-    some = samples if samples.shape[0] > N_SUBSAMPLE else samples[:]  # rows by positions are all that is asked for
+    some = samples.in_memory_if_few()
     kernel, C = resolve(settings, SampleResults(some, None), codes, weights)
     approximation = settings.approximation
     landmarks = approximation.landmarks

@@ -44,8 +44,11 @@ def blocks_of(X: Any, executor: Executor) -> list[Block]:
     executor : Executor
         Where the blocks will be read.
     """
-    if is_dask(X):
-        return _chunks(X, executor)
+    return _chunks(X, executor) if is_dask(X) else list(parts_of(X, executor.n_groups))
+
+
+def parts_of(X: Any, n_parts: int = 1) -> list[ArrayBlock] | list[FileBlock]:
+    """The blocks of a table that is no dask collection, so many or more."""
     if sparse.issparse(X):
         X = sparse.csr_array(X)
     elif hasattr(X, "to_numpy"):
@@ -59,13 +62,13 @@ def blocks_of(X: Any, executor: Executor) -> list[Block]:
     if not n:
         return [ArrayBlock(standard_form(X))]
     n_bytes = itemsize * (X.nnz if sparse.issparse(X) else X.size)
-    n_rows = max(1, min(n * BLOCK_BYTES // max(n_bytes, 1), -(-n // MIN_BLOCKS), -(-n // executor.n_groups)))
+    n_rows = max(1, min(n * BLOCK_BYTES // max(n_bytes, 1), -(-n // MIN_BLOCKS), -(-n // n_parts)))
     if isinstance(X, np.memmap) and X.flags.c_contiguous and X.filename is not None:
         return _file_blocks(X, n_rows)
     return [ArrayBlock(standard_form(X[rows])) for rows in tiles(n, n_rows)]
 
 
-def _file_blocks(X: np.memmap, n_rows: int) -> list[Block]:
+def _file_blocks(X: np.memmap, n_rows: int) -> list[FileBlock]:
     """Blocks of rows of a file that is mapped into memory; X may be a part of what is mapped."""
     whole = X
     while isinstance(whole.base, np.memmap):

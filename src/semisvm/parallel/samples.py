@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..spaces.bandwidth import N_SUBSAMPLE
 from . import tasks
 from .blocks import Block, ChunkBlock, HeldBlock, KeptBlock, MappedBlock
 from .execution import Executor, Held
@@ -37,8 +38,6 @@ class BlockedSamples:
         As of an array or CSR.
     survey : Survey
         What one pass over all rows has found.
-    n_passes : int
-        Sums over all rows so far, that of the survey included.
     """
 
     ndim = 2
@@ -46,7 +45,7 @@ class BlockedSamples:
     def __init__(self, blocks: Sequence[Block], executor: Executor, journal: Journal | None = None):
         self.executor, self.journal, self.token = executor, journal or Journal(), uuid.uuid4().hex[:12]
         self.blocks = [self._kept(block, number) for number, block in enumerate(blocks)]
-        self.n_passes = 0
+        self._n_passes = 0
         self._mapped: list[BlockedSamples] = []
         self._versions = count()
         self._known: dict[tuple, tuple[Any, int]] = {}
@@ -77,17 +76,22 @@ class BlockedSamples:
             table.close()
         self.executor.forget(self.token)
 
-    # ---------------------------------------------------------------- sums over the rows
+    @property
+    def n_passes(self) -> int:
+        """Sums over all rows so far, those of tables that were made of this one included."""
+        return self._n_passes + sum(table.n_passes for table in self._mapped)
 
-    def accumulate(self, function: Callable[..., Any], *shared: Any) -> tuple[tuple, tuple]:
-        """The sum of ``function(X_tile, first_row, *shared)`` over tiles of rows; see ``tasks.accumulate``."""
-        return self.sum_over_rows(function, shared)
+    # ---------------------------------------------------------------- sums over the rows
 
     def sum_over_rows(
         self, function: Callable[..., Any], shared: tuple[Any, ...] = (), by_rows: Sequence[np.ndarray] = ()
     ) -> tuple[tuple, tuple]:
-        """The same, with arrays of which each tile gets its rows; such an array is sent once while it is the same."""
-        self.n_passes += 1
+        """The sum of ``function(X_tile, first_row, *shared, *slices of by_rows)`` over tiles of rows.
+
+        See ``tasks.accumulate``. An array of ``by_rows``, of which each tile gets its rows, is sent once while it is
+        the same.
+        """
+        self._n_passes += 1
 
         def compute() -> tuple[tuple, tuple]:
             arguments = []
@@ -113,7 +117,7 @@ class BlockedSamples:
         return Held((self.token, *slot), version, part)
 
     def _survey(self) -> tasks.Survey:
-        self.n_passes += 1
+        self._n_passes += 1
         arguments = [(self._recipes(number), group.start) for number, group in enumerate(self._groups)]
         return self.executor.run(tasks.survey, arguments, tasks.merge_surveys)
 
@@ -127,6 +131,10 @@ class BlockedSamples:
         if self._rows is not None and np.array_equal(self._rows[0], positions):
             return self._rows[1]
         return self._take(positions)
+
+    def in_memory_if_few(self) -> Any:
+        """The samples for a function that looks at a thousand of them: all in memory if there are no more."""
+        return self if self.shape[0] > N_SUBSAMPLE else self[:]
 
     def keep_rows(self, positions: np.ndarray) -> None:
         """Bring some rows here, to stay: those of the labeled samples, which preconditioners ask for often."""
@@ -153,5 +161,6 @@ class BlockedSamples:
     def map(self, function: Callable[..., Any], *arguments: Any) -> BlockedSamples:
         """The table that a function makes of the rows of each block, computed once and kept on disks."""
         blocks = [MappedBlock(block, function, arguments) for block in self.blocks]
-        self._mapped.append(BlockedSamples(blocks, self.executor, self.journal))
-        return self._mapped[-1]
+        table = BlockedSamples(blocks, self.executor, self.journal)
+        self._mapped.append(table)
+        return table

@@ -160,6 +160,11 @@ def merge_lists(*results: list[Any]) -> list[Any]:
 # ---------------------------------------------------------------- products, functions for ``accumulate``
 
 
+def summed(X: Any, first_row: int, function: Callable[..., Sums], *shared: Any) -> tuple[Sums, Parts]:
+    """What a function returns that has sums alone."""
+    return function(X, first_row, *shared), ()
+
+
 def product(X: Any, first_row: int, V: np.ndarray) -> tuple[Sums, Parts]:
     """X V."""
     return (), (DesignMatrix(X).product(V),)

@@ -16,13 +16,15 @@ import numpy as np
 from scipy import sparse
 
 from .._jit import jit
-from .._threads import n_available_threads, run_in_threads, tiles
+from .._threads import n_available_threads, run_in_threads, single_blas_thread, tiles
 from .kernels import squared_norms
 from .leading_directions import LeadingDirections, leading_directions
 
 SMALL = 2_000_000  # multiplications below which a second thread costs more than it saves
 FEW = 0.2  # of the samples of a dense X: a copy of so many costs less than a product with all
 CACHE_SIZE = 2**17  # numbers in a dense block that is read twice and should stay in the cache
+LARGEST_TILE = 8192  # rows of a tile of ``accumulate``
+N_CHUNKS = 8  # sums that ``accumulate`` makes at the same time at most, in whatever number of threads
 
 
 @jit()
@@ -258,6 +260,32 @@ class DesignMatrix:
     def leading(self) -> LeadingDirections:
         """Directions of the largest variance of a dense X about the origin."""
         return leading_directions(self.rows, self.row_ends)
+
+    def accumulate(self, function: Callable[..., tuple], *shared: Any) -> tuple:
+        """The sums over tiles of rows of a dense X of what ``function(rows, first_row, *shared)`` returns.
+
+        That is a tuple of arrays and numbers. The sums are bit-equal for every number of threads.
+
+        Parameters
+        ----------
+        function : callable
+            Gets the rows of a tile, C-contiguous, and the position of the first of them.
+        *shared : objects
+            Its other arguments.
+        """
+        size = max(16, min(LARGEST_TILE, 2 * CACHE_SIZE // max(self.d, 1)))
+        blocks = list(tiles(self.n, size))
+        cuts = np.linspace(0, len(blocks), min(N_CHUNKS, len(blocks)) + 1).astype(int)
+        sums: list[tuple] = [()] * (len(cuts) - 1)
+
+        def add(number: int) -> None:
+            for rows in blocks[cuts[number] : cuts[number + 1]]:
+                terms = function(np.ascontiguousarray(self.X[rows]), rows.start, *shared)
+                sums[number] = tuple(a + b for a, b in zip(sums[number], terms)) if sums[number] else terms
+
+        with single_blas_thread:
+            run_in_threads(add, list(range(len(sums))))
+        return tuple(sum(terms) for terms in zip(*sums))
 
     def squared_norms(self) -> np.ndarray:
         """Squared norms of the samples."""

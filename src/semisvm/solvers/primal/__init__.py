@@ -6,6 +6,7 @@ from .continuation import Continuation
 from .finite_newton import FiniteNewton
 from .gradient import GradientPath
 from .multi_switch import MultiSwitch
+from .out_of_core import OutOfCoreProblem, OutOfCoreSolution, OutOfCoreSwitch, Start
 
 __all__ = [
     "Annealing",
@@ -14,5 +15,9 @@ __all__ = [
     "FiniteNewton",
     "GradientPath",
     "MultiSwitch",
+    "OutOfCoreProblem",
+    "OutOfCoreSolution",
+    "OutOfCoreSwitch",
+    "Start",
     "run_batched",
 ]

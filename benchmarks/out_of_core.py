@@ -1,0 +1,252 @@
+"""What does a fit cost whose samples do not fit in memory, on a cluster of processes of this computer?
+
+``dense``: ``MultiSwitchTSVM`` on two Gaussians of float32 in one file that the workers write, 200 labels, 40 % of one
+class; the means are +-0.25 (separated) or +-0.1 (overlapping) in each of 100 features. Measured: seconds to write, fit
+and predict, passes over all rows, seconds of a pass beside those of X'X in float32 alone, objective against the fit of
+one process on the same file, largest memory of client, scheduler and workers together without mapped files.
+
+``sparse``: ``MultiSwitchTSVM`` on rows of 40 entries in 131,072 columns. Measured: seconds of the fit in memory, in
+threads on blocks, on one worker and on two; bytes moved by a pass; and a fit one of whose workers is killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client
+from scipy import sparse
+
+from semisvm import MultiSwitchTSVM, parallel
+from semisvm.parallel import fitting
+from timing import show, write
+
+BLOCK = 250_000  # rows that a task writes
+MEANS, SHARE = {"separated": 0.25, "overlapping": 0.1}, 0.4
+N_LABELS = 200
+WIDTH, ENTRIES, SPARSE_BLOCK = 131_072, 40, 62_500
+
+
+class Table(NamedTuple):
+    """Samples and their classes in files."""
+
+    X: np.ndarray
+    y: np.ndarray
+
+
+# ---------------------------------------------------------------- tables
+
+
+def write_block(folder: str, name: str, start: int, stop: int) -> None:
+    """Some rows of two Gaussians, into files that are there."""
+    rng = np.random.default_rng([start, len(name)])
+    X, y = (np.load(Path(folder) / f"{part}.npy", mmap_mode="r+") for part in "Xy")
+    y[start:stop] = rng.random(stop - start) < SHARE
+    for a in range(start, stop, 8192):
+        rows = slice(a, min(a + 8192, stop))
+        X[rows] = rng.standard_normal((rows.stop - a, X.shape[1]), dtype=np.float32)
+        X[rows] += MEANS[name] * (2.0 * y[rows, None] - 1.0).astype(np.float32)
+
+
+def write_table(client: Client, folder: Path, name: str, n: int, d: int) -> Table:
+    """The table, written by the workers."""
+    for part, shape, dtype in (("X", (n, d), np.float32), ("y", (n,), np.int8)):
+        np.lib.format.open_memmap(folder / f"{part}.npy", "w+", dtype, shape)
+    blocks = [(str(folder), name, start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
+    client.gather(client.map(lambda block: write_block(*block), blocks, pure=False))
+    return Table(*(np.load(folder / f"{part}.npy", mmap_mode="r") for part in "Xy"))
+
+
+def partly(y: np.ndarray, seed: int) -> np.ndarray:
+    """Labels of some samples, -1 for the others."""
+    out = np.full(len(y), -1, dtype=np.int8)
+    shown = np.random.default_rng(seed).choice(len(y), N_LABELS, replace=False)
+    out[shown] = y[shown]
+    return out
+
+
+def sparse_block(seed: int) -> tuple[Any, np.ndarray]:
+    """Rows of equal weights, a tenth of them in columns of the topic of the row."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, SPARSE_BLOCK)
+    columns = (WIDTH * rng.random((SPARSE_BLOCK, ENTRIES)) ** 2).astype(np.int32)
+    columns = np.where(rng.random(columns.shape) < 0.1, columns % 400 * 2 + y[:, None], columns)
+    ends = np.arange(0, columns.size + 1, ENTRIES, dtype=np.int32)
+    X = sparse.csr_array((np.full(columns.size, ENTRIES**-0.5), columns.ravel(), ends), shape=(SPARSE_BLOCK, WIDTH))
+    X.sum_duplicates()
+    return X, y
+
+
+def sparse_samples(seed: int) -> Any:
+    """The samples of ``sparse_block``."""
+    return sparse_block(seed)[0]
+
+
+# ---------------------------------------------------------------- measurement
+
+
+@contextmanager
+def largest_memory(pids: list[int]) -> Iterator[list[float]]:
+    """MB of anonymous memory of some processes together; the largest of samples five times a second."""
+    largest, done = [0.0], threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.2):
+            total = 0.0
+            for pid in pids:
+                try:
+                    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+                except OSError:
+                    continue
+                total += sum(float(line.split()[1]) for line in lines if line.startswith(("RssAnon", "RssShmem")))
+            largest[0] = max(largest[0], total / 1024)
+
+    watch = threading.Thread(target=look)
+    watch.start()
+    try:
+        yield largest
+    finally:
+        done.set()
+        watch.join()
+
+
+class Timed(NamedTuple):
+    """A result and its wall seconds."""
+
+    result: Any
+    seconds: float
+
+
+def timed(call: Callable[..., Any], *arguments: Any, **options: Any) -> Timed:
+    """Call a function."""
+    start = time.perf_counter()
+    return Timed(call(*arguments, **options), time.perf_counter() - start)
+
+
+def gemm_seconds(X: np.ndarray) -> float:
+    """Seconds of X'X in float32 by tiles, of one process with all its threads."""
+    tile = np.ascontiguousarray(X[:8192])
+    tile.T @ tile
+    seconds = timed(lambda: [tile.T @ tile for _ in range(50)]).seconds
+    return seconds / 50 * len(X) / len(tile)
+
+
+def dense(args: argparse.Namespace) -> list[dict]:
+    """A row for each table and each way to know the share."""
+    rows = []
+    for name in args.sets:
+        with tempfile.TemporaryDirectory(dir=args.folder) as folder, parallel.local_client(args.workers) as client:
+            pids = [os.getpid(), *client.run(os.getpid).values()]
+            table, written = timed(write_table, client, Path(folder), name, args.rows, args.features)
+            limit = gemm_seconds(table.X)
+            share = float(np.mean(table.y))
+            for what, balance, seed in (
+                ("given", share, 0),
+                ("given, other labels", share, 1),
+                ("estimated", "auto", 0),
+            ):
+                y = partly(table.y, seed)
+                model = MultiSwitchTSVM(kernel="linear", balance=balance)
+                with largest_memory(pids) as memory:
+                    seconds = timed(parallel.fit, model, table.X, y, client=client, out_of_core=True).seconds
+                    found = timed(lambda labels: labels.compute(), parallel.predict(model, table.X))
+                one = MultiSwitchTSVM(kernel="linear", balance=balance)
+                if what == "given":
+                    parallel.fit(one, table.X, y, client="threads", out_of_core=True)
+                row = {"table": name, "rows": args.rows, "share": what, "write s": written, "fit s": seconds}
+                row |= {"predict s": found.seconds, "passes": model.n_passes_, "s a pass": seconds / model.n_passes_}
+                row |= {
+                    "X'X s": limit,
+                    "memory MB": memory[0],
+                    "error %": 100 * float(np.mean(found.result != table.y)),
+                    "objective": model.objective_,
+                }
+                row["one process %"] = 100 * (one.objective_ / model.objective_ - 1) if what == "given" else None
+                row["certificate"] = model.certificate_.value
+                rows.append(row)
+                print(row, flush=True)
+    return rows
+
+
+def sparse_rows(args: argparse.Namespace) -> list[dict]:
+    """A row for each way to fit the same samples."""
+    count = -(-args.rows // SPARSE_BLOCK)
+    parts = [sparse_block(seed) for seed in range(count)]
+    X, y = sparse.csr_array(sparse.vstack([part[0] for part in parts], format="csr")), np.hstack([p[1] for p in parts])
+    del parts
+    y = partly(y, 0)
+    MultiSwitchTSVM(kernel="linear").fit(X[:2000], np.where(np.arange(2000) < 100, np.arange(2000) % 2, -1))
+    memory, seconds = timed(MultiSwitchTSVM(kernel="linear").fit, X, y)
+    rows = [{"where": "memory", "seconds": seconds, "ratio": 1.0}]
+    on_blocks = timed(parallel.fit, MultiSwitchTSVM(kernel="linear"), X, y, client="threads")
+    rows.append(_beside("threads on blocks", on_blocks, memory, seconds))
+    blocks = [dask.delayed(sparse_samples)(seed) for seed in range(count)]
+    chunks = [da.from_delayed(block, (SPARSE_BLOCK, WIDTH), meta=sparse.csr_array((0, WIDTH))) for block in blocks]
+    table = da.concatenate(chunks)
+    for n_workers in (1, 2):
+        with parallel.local_client(n_workers) as client:
+            with counted_bytes() as moved:
+                found = timed(parallel.fit, MultiSwitchTSVM(kernel="linear"), table, y, client=client)
+            row = _beside(f"{n_workers} workers", found, memory, seconds)
+            rows.append(row | {"MB a pass": moved[0] / found.result.n_passes_ / 1e6})
+            if n_workers == 2:
+                pid = next(iter(client.run(os.getpid).values()))
+                threading.Timer(0.5 * found.seconds, os.kill, (pid, signal.SIGKILL)).start()
+                found = timed(parallel.fit, MultiSwitchTSVM(kernel="linear"), table, y, client=client)
+                rows.append(_beside("2 workers, one killed", found, memory, seconds))
+    for row in rows:
+        print(row, flush=True)
+    return rows
+
+
+def _beside(where: str, found: Timed, memory: Any, seconds: float) -> dict:
+    model = found.result
+    row = {"where": where, "seconds": found.seconds, "ratio": found.seconds / seconds, "passes": model.n_passes_}
+    same = bool(np.array_equal(model.transduction_, memory.transduction_))
+    return row | {"objective %": 100 * (model.objective_ / memory.objective_ - 1), "same labels": same}
+
+
+@contextmanager
+def counted_bytes() -> Iterator[list[int]]:
+    """Bytes that the tables of a fit have moved."""
+    moved, ordinary = [0], fitting.BlockedSamples.close
+
+    def close(self: Any) -> None:
+        moved[0] = self.executor.n_bytes
+        ordinary(self)
+
+    fitting.BlockedSamples.close = close  # type: ignore[method-assign]
+    try:
+        yield moved
+    finally:
+        fitting.BlockedSamples.close = ordinary  # type: ignore[method-assign]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("kind", choices=["dense", "sparse"])
+    options.add_argument("--rows", type=int, default=None)
+    options.add_argument("--features", type=int, default=100)
+    options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--sets", nargs="+", choices=MEANS, default=list(MEANS))
+    options.add_argument("--folder", default=None, help="where the file of dense is written")
+    args = options.parse_args()
+    args.rows = args.rows or {"dense": 20_000_000, "sparse": 1_000_000}[args.kind]
+    rows = dense(args) if args.kind == "dense" else sparse_rows(args)
+    show(rows)
+    write(f"out_of_core_{args.kind}", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -43,10 +43,9 @@ def child(name: str) -> None:
 
 
 def output(*command: str, **environment: str) -> list | float:
-    """What a fresh interpreter prints, read as JSON."""
-    done = subprocess.run(
-        [sys.executable, *command], env=os.environ | environment, capture_output=True, text=True, check=False
-    )
+    """What a fresh interpreter prints, read as JSON; it may keep bytecode, whatever the environment says."""
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""} | environment
+    done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"A child process failed: {done.stderr.strip().splitlines()[-1]}")
     return json.loads(done.stdout)

@@ -90,7 +90,11 @@ def median_squared_distance(X: Any, weights: np.ndarray, n_samples: int | None =
     """
     X, weights = _centered_subsample(X, weights, n_samples)
     upper = ~np.tri(X.shape[0], dtype=bool)
-    values, pair_weights = _squared_distances(X)[upper], np.outer(weights, weights)[upper]
+    values = _squared_distances(X)[upper]
+    if len(values) and np.all(weights == 1.0):
+        median = float(np.median(values))
+        return median if median > 0 or not values.any() else float(np.median(values[values > 0]))
+    pair_weights = np.outer(weights, weights)[upper]
     if not np.all(weights <= 1.0):  # pairs of a sample with its own copies
         values = np.r_[values, np.zeros(X.shape[0])]
         pair_weights = np.r_[pair_weights, np.maximum(weights * (weights - 1.0) / 2.0, 0.0)]

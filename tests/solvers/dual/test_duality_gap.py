@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from factories import random_problem
-from references import linear_svm
+from references import assert_close, linear_svm
 from semisvm.balance import Mean
 from semisvm.losses import Hinge, SymmetricRamp
 from semisvm.problem import Problem
 from semisvm.solvers.base import StoppingRule
-from semisvm.solvers.dual import CCCP, SMO, SupervisedSVM, solve_dual
-from semisvm.solvers.dual.dual_problem import build_dual, primal_values
+from semisvm.solvers.dual import CCCP, SMO, SupervisedSVM, smo, solve_dual
+from semisvm.solvers.dual.dual_problem import LastBlock, build_dual, primal_values
 from semisvm.solvers.dual.duality_gap import MAX_GAP, duality_gap
 from semisvm.spaces import Gram, Kernel
 
@@ -44,6 +44,30 @@ def test_labels_of_one_class_in_a_convex_step_have_the_objective_of_a_half():
     solution = CCCP().solve(replace(problem, signs=signs, unlabeled=SymmetricRamp(-0.3)))
     assert solution.status == "converged"
     assert 0.5 - 1e-12 <= solution.objective <= 0.5 * (1.0 + 2e-3)
+
+
+@pytest.mark.parametrize("solver", [SMO(tol=0.3), SupervisedSVM(tol=0.3)], ids=lambda solver: type(solver).__name__)
+def test_tighter_tolerances_start_with_the_same_block_of_the_kernel_matrix(solver, monkeypatch):
+    """A pair of classes among other samples: its block is gathered once, and f elsewhere is not followed."""
+    problem, gathered, followed = random_problem(4, 0, n_labeled=120, n_features=3, separation=0.3), [], []
+    space = Gram(Kernel("precomputed"), problem.space.compute().astype(np.float32))  # not solved exactly at the end
+    problem = replace(problem, space=space, cost=np.where(np.arange(120) < 50, problem.cost, 0.0))
+    block, run = Gram.block, smo._steps_on_block
+    monkeypatch.setattr(Gram, "block", lambda gram, index: gathered.append(index) or block(gram, index))
+    monkeypatch.setattr(smo, "_steps_on_block", lambda *args: followed.append(args[3]) or run(*args))
+    solution = solver.solve(problem)
+    gathered = [samples for samples in gathered if len(samples) < 120]  # not those whose definiteness is probed
+    assert len(gathered) == 1 < len(followed)
+    for samples in (*gathered, *followed):
+        np.testing.assert_array_equal(samples, np.arange(50))
+    assert_close(solution.scores, problem.space.scores(solution.coef, solution.intercept))
+    assert solution.certificate.gap <= MAX_GAP * solution.objective
+
+
+def test_the_block_that_is_kept_is_that_of_the_samples():
+    gram, last = Gram(Kernel("rbf", 0.5), np.random.default_rng(0).standard_normal((9, 2))), LastBlock()
+    for samples in (np.arange(4), np.arange(4), np.arange(5), np.array([1, 3, 5, 7])):
+        np.testing.assert_array_equal(last.of(gram, samples), gram.block(samples))
 
 
 def test_limit_of_pair_steps_holds_for_all_tolerances_together():

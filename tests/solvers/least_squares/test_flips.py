@@ -82,6 +82,13 @@ def test_moves_update_alpha_and_keep_the_balance(loop):
     assert_close(alpha, arguments_of(loop)[2] + S @ (y - start))
 
 
+def test_moves_end_where_alpha_loses_what_they_change():
+    one_pair = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([1.0, -1.0]), np.full(2, 1e17)
+    assert flips.steepest_swaps(*one_pair, np.ones(2), 1.0, 1.0, 1.0) == 2
+    S, y = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.ones(2)  # some flip always gains
+    assert flips.steepest_flips(S, y, y @ S, np.ones(2), 2.0, -np.inf, np.inf)[0] == 2
+
+
 def test_best_swap_is_the_best_of_all_pairs():
     S, labeled, Y = form_and_labelings()
     full = np.r_[labeled, Y[0]]

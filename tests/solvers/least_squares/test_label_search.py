@@ -14,7 +14,7 @@ from references import (
 )
 from semisvm.balance import Count, Free
 from semisvm.solvers import LabelSearch
-from semisvm.solvers.least_squares import label_search
+from semisvm.solvers.least_squares import flips, label_search
 from semisvm.solvers.least_squares.labelings import DenseLabelings
 
 SPACES = ["rbf", "features", "many features"]
@@ -155,6 +155,15 @@ def test_largest_number_of_rounds():
     assert limited.status == "max_iter"
     assert len(limited.trace) == limited.n_iter == 2
     assert_least_squares_of_labels(problem, limited)
+
+
+def test_swaps_that_never_end_are_limited_by_the_rounds(monkeypatch):
+    """With samples around 1e11 and costs of 1e3 and 1e-6 rounding errors let two samples swap labels without end."""
+    monkeypatch.setattr(flips, "steepest_swaps", lambda *_: 1)
+    problem = least_squares_problem(1, 30, balance=Count(0.4))
+    solution = LabelSearch(max_iter=5).solve(problem)
+    assert (solution.status, solution.n_iter) == ("max_iter", 6)
+    assert_least_squares_of_labels(problem, solution)
 
 
 @pytest.mark.parametrize("search, move", [("round_robin", "sweep"), ("steepest", "descend"), ("steepest", "swap")])

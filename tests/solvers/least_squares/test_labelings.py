@@ -256,6 +256,22 @@ def test_labelings_that_differ_by_rounding_alone_do_not_change(kind):
 
 
 @both_kinds
+def test_swaps_that_rounding_errors_undo_end(kind, monkeypatch):
+    monkeypatch.setattr(module.flips, "steepest_swaps", lambda *_: 1)  # says so, and changes nothing
+    assert make_labelings(kind, band=middle_band(ONES)).swap(0) == U
+
+
+@both_kinds
+def test_flips_that_rounding_errors_undo_end(kind, monkeypatch):
+    labelings = make_labelings(kind)
+    if kind == "dense":
+        labelings.S = np.kron(np.eye(U // 2), [[0.0, 1.0], [-1.0, 0.0]])  # some flip always gains
+        labelings.A[0] = labelings.Y[0] @ labelings.S
+    monkeypatch.setattr(LowRankLabelings, "alpha", lambda labelings, r: 1e17 * labelings.Y[r])
+    assert labelings.descend(0) == U
+
+
+@both_kinds
 def test_largest_error_needs_both_classes_where_the_balance_allows_a_swap_alone(kind):
     for sign in (1.0, -1.0):
         labelings = make_labelings(kind, np.full((1, U), sign), (U, U) if sign > 0 else (0, 0))

@@ -63,6 +63,8 @@ class ConvexSolver:
         The problem; its signs and costs do not matter here.
     whole_matrix : bool
         As of ``solve_dual``. From a subset few samples ever get a multiplier, so few kernel rows are needed.
+    f_of_fixed : bool
+        As of ``solve_dual``.
 
     Attributes
     ----------
@@ -72,8 +74,8 @@ class ConvexSolver:
         Whether it uses no kernel values.
     """
 
-    def __init__(self, problem: Problem, whole_matrix: bool = True):
-        self.problem, self.whole_matrix = problem, whole_matrix
+    def __init__(self, problem: Problem, whole_matrix: bool = True, f_of_fixed: bool = True):
+        self.problem, self.whole_matrix, self.f_of_fixed = problem, whole_matrix, f_of_fixed
         self.method = choose_method(problem)
         self.on_features = self.method != "pairs"
         self._samples = EliminatedIntercept(problem) if self.method == "coordinates" else None
@@ -92,7 +94,7 @@ class ConvexSolver:
         if self.method == "newton":
             return solve_augmented(self.problem, dual, start, tol, stop)
         stop.max_iter = min(stop.max_iter, MAX_PAIR_STEPS)
-        return solve_dual(dual, start, tol, stop, polish=polish, whole_matrix=self.whole_matrix)
+        return solve_dual(dual, start, tol, stop, polish, self.whole_matrix, self.f_of_fixed)
 
 
 @dataclass(frozen=True)
@@ -130,5 +132,5 @@ class SupervisedSVM(Solver):
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:
         """Minimize, from the multipliers of another solution if there is one."""
-        convex, limit = ConvexSolver(problem), StoppingRule(max_time=self.max_time, callback=callback)
+        convex, limit = ConvexSolver(problem, f_of_fixed=False), StoppingRule(max_time=self.max_time, callback=callback)
         return solve_within_gap(problem, convex.build_dual(), convex.solve, start, self.tol, self.max_iter, limit)

@@ -41,12 +41,27 @@ from ...spaces import Gram, is_definite
 ROUNDING = 1e-9  # a negative ||w||^2 this small beside its terms is zero
 
 
+class LastBlock:
+    """The block of a kernel matrix that was asked for last: a solve to a tighter tolerance begins with the same one."""
+
+    def __init__(self) -> None:
+        self._samples = np.zeros(0, dtype=np.intp)
+        self._K: np.ndarray | None = None
+
+    def of(self, gram: Gram, samples: np.ndarray) -> np.ndarray:
+        """K at the rows and columns of some samples."""
+        if self._K is None or not np.array_equal(samples, self._samples):
+            self._K = None  # its memory is free before the next one takes as much
+            self._K, self._samples = gram.block(samples), samples
+        return self._K
+
+
 class Dual(NamedTuple):
     """maximize sum phi_i(a_i) - 1/2 a'(K + diag(ridge)) a, sum a = 0, lower <= a <= upper.
 
     phi_i has slope ``slope`` below ``kink`` and ``slope_above`` above it; None for both where no phi has a kink.
     ``virtual`` holds the kernel values of virtual samples with all samples and with each other, shape (k, n + k); their
-    coordinates are unbounded and their slopes are ``virtual_slope``.
+    coordinates are unbounded and their slopes are ``virtual_slope``. A dual by ``_replace`` shares ``last_block``.
     """
 
     gram: Gram
@@ -58,6 +73,11 @@ class Dual(NamedTuple):
     slope_above: np.ndarray | None = None
     virtual: np.ndarray | None = None
     virtual_slope: np.ndarray | None = None
+    last_block: LastBlock | None = None
+
+    def block(self, samples: np.ndarray) -> np.ndarray:
+        """K at the rows and columns of some samples."""
+        return self.gram.block(samples) if self.last_block is None else self.last_block.of(self.gram, samples)
 
 
 @dataclass(frozen=True)
@@ -116,6 +136,7 @@ def build_box_dual(problem: Problem) -> Dual:
         upper=np.where(y > 0, bound, 0.0),
         slope=y.astype(np.float64),
         ridge=np.divide(0.5, problem.cost, out=np.zeros_like(problem.cost), where=part) if squared else None,
+        last_block=LastBlock(),
     )
 
 

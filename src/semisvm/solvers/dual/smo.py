@@ -114,7 +114,7 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
         if on_block:
             whole = len(movable) == gram.n and gram.fits_memory
             many = stop.n_iter + max(MANY, 20 * len(movable))
-            K = gram.compute() if whole else gram.block(movable)
+            K = gram.compute() if whole else iterate.dual.block(movable)
             _steps_on_block(iterate, K, movable, followed, tol, stop, many)
             if stop.running and stop.n_iter >= many:
                 joint_steps(iterate)

@@ -134,21 +134,25 @@ def sweep_low_rank(Q, searched, sqrt_cost, diagonal, order, Y, P, weights, posit
 
 @jit(fastmath=REASSOCIATE)
 def steepest_flips(S, y, alpha, weights, positive, low, high):
-    """Flip the label that gains most until none gains; returns the number of flips and the positive weight."""
+    """Flip the label that gains most until none gains, ``len(y)`` times at most.
+
+    Returns the number of flips and the positive weight.
+    """
     n_flips = 0
-    while True:
+    while n_flips < len(y):
         best, chosen = 0.0, -1
         for j in range(len(y)):
             change = 2.0 * (S[j, j] - y[j] * alpha[j])
             if change < best and change < -MIN_GAIN * S[j, j] and low <= positive - y[j] * weights[j] <= high:
                 best, chosen = change, j
         if chosen < 0:
-            return n_flips, positive
+            break
         positive -= y[chosen] * weights[chosen]
         for i in range(len(y)):
             alpha[i] -= 2.0 * y[chosen] * S[chosen, i]
         y[chosen] = -y[chosen]
         n_flips += 1
+    return n_flips, positive
 
 
 @jit()
@@ -170,17 +174,18 @@ def best_swap(S, y, alpha, weights, positive, low, high):
 
 @jit()
 def steepest_swaps(S, y, alpha, weights, positive, low, high):
-    """Make the best swap until none gains, changing y and alpha in place; returns the number of swaps."""
+    """Make the best swap until none gains, ``len(y)`` times at most, changing y and alpha; returns the number."""
     n_swaps = 0
-    while True:
+    while n_swaps < len(y):
         _, first, second = best_swap(S, y, alpha, weights, positive, low, high)
         if first < 0:
-            return n_swaps
+            break
         positive += weights[second] - weights[first]
         for i in range(len(y)):
             alpha[i] += 2.0 * (S[second, i] - S[first, i])
         y[first], y[second] = -1.0, 1.0
         n_swaps += 1
+    return n_swaps
 
 
 @jit()

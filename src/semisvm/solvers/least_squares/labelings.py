@@ -2,6 +2,10 @@
 
 Both kinds of form offer the same moves: a sweep over the samples that flips whatever gains, descent by the best flip,
 swaps of pairs, and what the best remaining move would gain.
+
+A call ends after about u moves, even if some still gain: where costs differ by many orders of magnitude, rounding
+errors of alpha may exceed what a move changes, and swaps to and fro would go on without end. Between two calls a search
+looks at its limits.
 """
 
 from __future__ import annotations
@@ -93,7 +97,7 @@ class Labelings(ABC):
 
     @abstractmethod
     def descend(self, r: int) -> int:
-        """Flip the label that gains most until none gains; returns the number of flips."""
+        """Flip the label that gains most until none gains, u times at most; returns the number of flips."""
 
     @abstractmethod
     def _add_change(self, r: int, samples: np.ndarray, change: np.ndarray) -> None:
@@ -123,17 +127,18 @@ class Labelings(ABC):
         return float(gains.max(initial=0.0))
 
     def swap(self, r: int) -> int:
-        """Swap pairs of the candidates of both classes until none gains; returns the number of swaps."""
+        """Swap pairs of candidates of both classes until none gains or there were u swaps; returns their number."""
         total = 0
-        while True:
+        while total < len(self.searched):
             candidates = self._candidates(r)
             y, alpha = self.Y[r, candidates], self.alpha(r)[candidates]
             balance = self.weights[candidates], self.positive[r], self.low, self.high
             n_swaps = flips.steepest_swaps(self._block(candidates), y, alpha, *balance)
             if not n_swaps:
-                return total
+                break
             total += n_swaps
             self.flip(r, candidates[y != self.Y[r, candidates]])
+        return total
 
     def swap_gain(self, r: int) -> float:
         """What the best allowed swap of two candidates would gain."""
@@ -231,15 +236,15 @@ class DenseLabelings(Labelings):
         return total
 
     def descend(self, r: int) -> int:
-        """Flip the label that gains most until none gains; returns the number of flips."""
+        """Flip the label that gains most until none gains, u times at most; returns the number of flips."""
         balance = self.weights, self.positive[r], self.low, self.high
         n_flips, self.positive[r] = flips.steepest_flips(self.S, self.Y[r], self.A[r], *balance)
         return n_flips
 
     def swap(self, r: int) -> int:
-        """Swap candidates, then, unless there are too many, the best of all pairs; returns the number of swaps."""
+        """Swap candidates, then, unless there are too many, the best of all pairs, as often; returns the number."""
         total = super().swap(r)
-        while len(self.searched) <= ALL_PAIRS:
+        while total < len(self.searched) <= ALL_PAIRS:
             _, i, j = self._best_pair(r)
             if i < 0:
                 break
@@ -287,15 +292,14 @@ class LowRankLabelings(Labelings):
         return flips.sweep_low_rank(*form, order, self.Y, self.P, *balance, self.n_rejected)
 
     def descend(self, r: int) -> int:
-        """Flip the label that gains most until none gains; returns the number of flips."""
-        n_flips = 0
-        while True:
+        """Flip the label that gains most until none gains, u times at most; returns the number of flips."""
+        for n_flips in range(len(self.searched)):
             change = np.where(self.allowed(r), 2.0 * (self.diagonal - self.Y[r] * self.alpha(r)), 0.0)
             j = int(change.argmin())
             if change[j] >= -flips.MIN_GAIN * self.diagonal[j]:
                 return n_flips
             self.flip(r, np.array([j]))
-            n_flips += 1
+        return len(self.searched)
 
     def _add_change(self, r: int, samples: np.ndarray, change: np.ndarray) -> None:
         self.P[r] += (change * self.sqrt_cost[samples]) @ self.Q[self.searched[samples]]

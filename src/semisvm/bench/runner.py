@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
 from .environment import environment
 from .protocol import Protocol, Setup, Task
@@ -45,6 +46,9 @@ def run_protocol(
 ) -> Records:
     """Run the tasks of a protocol that the file does not hold, and return all of its results.
 
+    One after the other, so that their seconds are their own; under ``joblib.parallel_config`` as many at a time as that
+    says, on the computers of its backend.
+
     Parameters
     ----------
     protocol : Protocol
@@ -60,7 +64,7 @@ def run_protocol(
     command : str
         What the header calls the command.
     on_progress : callable
-        Called before every task.
+        Called before every task; where several run at a time, when the result of the one before is there.
 
     Returns
     -------
@@ -78,13 +82,21 @@ def run_protocol(
         return before
     file, seconds = RecordFile(path), {result.key: result.seconds for result in before.results}
     file.write_header({"protocol": protocol.name, "quick": setup.quick, **environment(command)})
+    results = _run(protocol, setup, waiting)
     for number, task in enumerate(waiting):
         left = seconds_left(seconds, waiting[number:])
         on_progress(Progress(task, len(tasks) - len(waiting) + number, len(tasks), left))
-        result = run_task(protocol, setup, task)
+        result = next(results)
         file.write(result)
         seconds[result.key] = result.seconds
     return read_records(path)
+
+
+def _run(protocol: Protocol, setup: Setup, tasks: Sequence[Task]) -> Iterator[Result]:
+    """The results of tasks, in their order, each computed when it is asked for or before."""
+    if effective_n_jobs(None) == 1:
+        return (run_task(protocol, setup, task) for task in tasks)
+    return iter(Parallel(return_as="generator")(delayed(run_task)(protocol, setup, task) for task in tasks))
 
 
 def run_task(protocol: Protocol, setup: Setup, task: Task) -> Result:

@@ -17,6 +17,7 @@ from semisvm.solvers import SOLVERS
 PACKAGES = {
     "semisvm.model_selection": "Model selection",
     "semisvm.datasets": "Data sets",
+    "semisvm.parallel": "Samples beyond memory",
     "semisvm.plots": "Plots",
 }
 NEXT_LABELS = [f"semisvm.ensemble.{name}" for name in ("suggest_labels", "expected_gain", "Suggestion", "ExpectedGain")]

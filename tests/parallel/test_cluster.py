@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,3 +168,32 @@ def _die(X):
     import signal
 
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_memory_of_a_worker_is_that_of_its_blocks(client):
+    """A table of 120 MB in blocks of 8 MB: the mapped files are not counted, the system may take them back."""
+    n, d = 150_000, 100
+    table = da.random.default_rng(0).normal(size=(n, d), chunks=(10_000, d))
+    y = np.full(n, -1)
+    y[:100] = np.arange(100) % 2
+    pids = list(client.run(os.getpid).values())
+    parallel.fit(clone(FINITE_NEWTON), table[:20_000], y[:20_000])  # imports and compiled loops
+    before, largest, done = [anonymous_memory(pid) for pid in pids], [0, 0], threading.Event()
+
+    def watch():
+        while not done.wait(0.01):
+            largest[:] = (max(old, anonymous_memory(pid)) for old, pid in zip(largest, pids))
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        parallel.fit(clone(FINITE_NEWTON), table, y)
+    finally:
+        done.set()
+        watching.join()
+    assert max(now - old for now, old in zip(largest, before)) < 40e6
+
+
+def anonymous_memory(pid):
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith("RssAnon")).split()[1])

@@ -49,7 +49,7 @@ class BlockedDesign(DesignMatrix):
 
     def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X'(H o (X V + shift)), the sums of H o (X V + shift), and X V + shift, or nan where H is zero."""
-        (image, total), (scores,) = self.X.sum_over_rows(tasks.hessian_product, (V, shift), (H,))
+        (image, total), (scores,) = self.X.sum_over_rows(tasks.hessian_product, (V, shift), (H,), held=True)
         return image, total, _spread(scores, tasks.mask_of(H), np.nan)
 
     def accumulate(self, function: Callable[..., tuple], *shared: Any) -> tuple:

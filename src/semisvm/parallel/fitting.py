@@ -63,8 +63,8 @@ def fit(
     client : distributed.Client or "threads", optional
         The cluster, or threads of this process; by default the current client, and threads if there is none.
     checkpoint : path, optional
-        A folder for the answers of the cluster. If the fit is interrupted, another one with the same folder, samples
-        and parameters goes on from there, to the same model. A fit that ends removes them.
+        A folder for the answers of the cluster. If the fit is interrupted, or ended by a limit, another one with the
+        same folder, samples and parameters goes on from there, to the same model. A fit that converges removes them.
 
     out_of_core : bool, optional
         Whether not even a number per sample is kept: for ``MultiSwitchTSVM`` with the linear kernel, dense samples and
@@ -101,7 +101,8 @@ def fit(
             what = f"the vectors over {samples.shape[0]:,} samples that {settings.name} keeps"
             require_memory(_vector_bytes(samples) * n_problems, what, "Use fewer samples")
             fit_problems(estimator, data, _state(settings, samples, data), _calibration_set(data))
-        samples.journal.clear()
+        if estimator.converged_:
+            samples.journal.clear()
         estimator.n_passes_ = samples.n_passes
     return estimator
 

@@ -84,12 +84,16 @@ class BlockedSamples:
     # ---------------------------------------------------------------- sums over the rows
 
     def sum_over_rows(
-        self, function: Callable[..., Any], shared: tuple[Any, ...] = (), by_rows: Sequence[np.ndarray] = ()
+        self,
+        function: Callable[..., Any],
+        shared: tuple[Any, ...] = (),
+        by_rows: Sequence[np.ndarray] = (),
+        held: bool = False,
     ) -> tuple[tuple, tuple]:
         """The sum of ``function(X_tile, first_row, *shared, *slices of by_rows)`` over tiles of rows.
 
-        See ``tasks.accumulate``. An array of ``by_rows``, of which each tile gets its rows, is sent once while it is
-        the same.
+        See ``tasks.accumulate``. Each tile gets its rows of the arrays ``by_rows``; where these are ``held``, an array
+        is sent once as long as the same one is passed, which must not be changed in between.
         """
         self._n_passes += 1
 
@@ -99,6 +103,8 @@ class BlockedSamples:
                 first, end = self._starts[group.start], self._starts[group.stop]
                 slices = tuple(
                     self._hold((function.__name__, place, number), values, values[first:end])
+                    if held
+                    else values[first:end]
                     for place, values in enumerate(by_rows)
                 )
                 arguments.append((self._recipes(number), int(first), function, shared, *slices))

@@ -70,7 +70,7 @@ class QuadraticModel(NamedTuple):
             if np.linalg.norm(z) <= radius:
                 return z
         floor = max(-least, 0.0)
-        longest = floor + np.linalg.norm(slopes) / radius  # a shift at which the step is short enough
+        longest = floor + float(np.linalg.norm(slopes)) / radius  # a shift at which the step is short enough
         nearest = floor + 1e-10 * max(abs(least), longest - floor, np.finfo(float).tiny)
         if nearest >= longest or np.linalg.norm(at(nearest)) <= radius:  # the gradient hardly has the first direction
             z = at(max(nearest, longest)) if nearest >= longest else at(nearest)

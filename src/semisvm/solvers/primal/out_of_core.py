@@ -189,13 +189,12 @@ class _Search:
         self.radius = (
             FIRST_RADIUS * np.sqrt(float(first.theta @ first.hessian @ first.theta)) + self.models.newton_length
         )
-        self._log(first, first)
+        self._log(first)
 
     def advance(self) -> None:
         """Try a step."""
         now, step = self.point, self.models.step(self.radius)
         then = self.objective.after(now, step.change)
-        self._pred = step.predicted
         decrease = now.value - then.value
         ratio = decrease / step.predicted if step.predicted > 0.0 else 0.0
         if ratio < 0.25:
@@ -205,14 +204,14 @@ class _Search:
         at_rounding = step.predicted <= AT_ROUNDING * now.value  # the gradient decides
         if (ratio > 1e-4 and decrease > 0.0) or (at_rounding and then.violation < now.violation):
             self._move_to(then)
-        self._log(then, now, at_rounding)
+        self._log(then, at_rounding)
 
     def _move_to(self, point: Point) -> None:
         self.point = point
         self.models = StepModels.at(point, self.objective.problem.unlabeled_cost)
         self.stop.offer(-self.stop.n_iter, point)  # the last one that was accepted
 
-    def _log(self, tried: Point, before: Point, at_rounding: bool = False) -> None:
+    def _log(self, tried: Point, at_rounding: bool = False) -> None:
         """Log a point that was tried and see whether the search ends."""
         predicted = max(self.models.decrease, self.models.step(self.radius).predicted)
         violation = float(np.sqrt(predicted / self.point.value)) if self.point.value > 0.0 else 0.0
@@ -225,12 +224,6 @@ class _Search:
                 "violation": violation,
                 "radius": self.radius,
                 "tau": self.point.labels.tau,
-                "lmin": float(self.models.changing.values[0]),
-                "l10": float(self.models.changing.values[len(self.models.changing.values) // 10]),
-                "ratio": float((before.value - tried.value) / max(getattr(self, "_pred", 1), 1e-300)),
-                "cross": self.point.n_crossing(self.models.step(self.radius).change),
-                "spread": self.point.spread(self.models.step(self.radius).change),
-                "band": self.point.band,
                 "n_passes": self.objective.n_passes,
             },
             converged,

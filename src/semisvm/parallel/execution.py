@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 import uuid
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -189,7 +190,8 @@ class Cluster(Executor):
         return Held(argument.slot, argument.version, is_sent=False) if known else argument
 
     def _run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any]) -> Any:
-        with _explained_failures(self._address):
+        with _explained_failures(self._address), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # vectors over the samples, once
             futures = []
             for number, each in enumerate(arguments):
                 self.n_bytes += size_of(each)

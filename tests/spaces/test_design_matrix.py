@@ -161,3 +161,31 @@ def test_entries_of_one_place_are_summed_before_they_are_squared(monkeypatch):
     np.testing.assert_array_equal(DesignMatrix(X).squared_norms(), [9.0, 0.0, 49.0])
     monkeypatch.setattr(kernels, "BLOCK", 1)  # by single rows
     np.testing.assert_array_equal(DesignMatrix(X).squared_norms(), [9.0, 0.0, 49.0])
+
+
+@every_kind
+def test_weighted_gram_norms_of_mapped_samples_and_parts(kind, monkeypatch):
+    monkeypatch.setattr(design_matrix, "BLOCK_ROWS", 10)
+    design, X = make_design(random_matrix(), kind)
+    cost, T, shift = np.abs(random_columns(N, None, 3)), random_columns(D, 4, 5), random_columns(4, None, 6)
+    gram, sums = design.weighted_gram(cost)
+    rtol = 1e-5 if kind.endswith("32") else 1e-12  # sums of CSR of float32 are of that type
+    np.testing.assert_allclose(gram, X.T @ (cost[:, None] * X), rtol=rtol, atol=rtol)
+    assert_equal(sums, X.T @ cost)
+    assert_equal(design.mapped_norms(T, shift), np.square(X @ T + shift).sum(axis=1))
+    some = np.array([3, 8, 9, 40])
+    assert_equal(design.take(some).product(T), (X @ T)[some])
+    assert design.take(np.arange(N)) is design
+
+
+def test_a_visit_sees_all_samples_in_order():
+    design, X = make_design(random_matrix(), "dense64")
+
+    def running_sums(rows, state, factor, weights):
+        sums = state[0] + factor * np.cumsum(weights[:, None] * rows, axis=0)
+        return (sums[-1],), (sums,)
+
+    weights = random_columns(N, None, 1)
+    (last,), (sums,) = design.visit(running_sums, (np.ones(D),), (2.0,), (weights,))
+    assert_equal(sums, 1.0 + 2.0 * np.cumsum(weights[:, None] * X, axis=0))
+    np.testing.assert_array_equal(last, sums[-1])

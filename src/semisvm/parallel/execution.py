@@ -89,8 +89,17 @@ class Executor(ABC):
         """Where blocks are kept on the disk; None for the folders of the workers."""
 
     @abstractmethod
-    def run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any]) -> Any:
-        """What ``merge`` makes of the results of the task, one per group, in their order."""
+    def run(
+        self,
+        task: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        merge: Callable[..., Any],
+        places: Sequence[float] | None = None,
+    ) -> Any:
+        """What ``merge`` makes of the results of the task, one per group, in their order.
+
+        ``places`` says where in the table the groups are, from 0 to 1, if they are not all of them.
+        """
 
     @abstractmethod
     def forget(self, token: str) -> None:
@@ -122,7 +131,13 @@ class Threads(Executor):
         """A folder of this computer."""
         return self._folder
 
-    def run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any]) -> Any:
+    def run(
+        self,
+        task: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        merge: Callable[..., Any],
+        places: Sequence[float] | None = None,
+    ) -> Any:
         """The merged results of the task."""
         results: list[Any] = [None] * len(arguments)
 
@@ -171,11 +186,18 @@ class Cluster(Executor):
         """Each worker has its own."""
         return None
 
-    def run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any]) -> Any:
+    def run(
+        self,
+        task: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        merge: Callable[..., Any],
+        places: Sequence[float] | None = None,
+    ) -> Any:
         """The merged results of the task; merged on the cluster, ``FAN_IN`` at a time, if they are many."""
-        result = self._run(task, [tuple(self._unsent(one) for one in each) for each in arguments], merge)
+        places = [number / len(arguments) for number in range(len(arguments))] if places is None else places
+        result = self._run(task, [tuple(self._unsent(one) for one in each) for each in arguments], merge, places)
         if isinstance(result, Missing):
-            result = self._run(task, arguments, merge)
+            result = self._run(task, arguments, merge, places)
         if isinstance(result, Missing):
             raise RuntimeError("a worker does not hold what was sent with its task; restart the cluster.")
         return result
@@ -189,13 +211,19 @@ class Cluster(Executor):
             self._sent[argument.slot] = argument.version
         return Held(argument.slot, argument.version, is_sent=False) if known else argument
 
-    def _run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any]) -> Any:
+    def _run(
+        self,
+        task: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        merge: Callable[..., Any],
+        places: Sequence[float],
+    ) -> Any:
         with _explained_failures(self._address), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # vectors over the samples, once
             futures = []
-            for number, each in enumerate(arguments):
+            for place, each in zip(places, arguments):
                 self.n_bytes += size_of(each)
-                home = self._workers[number * len(self._workers) // len(arguments)]
+                home = self._workers[int(place * len(self._workers))]
                 options = {"workers": [home], "allow_other_workers": True, "retries": RETRIES, "pure": False}
                 futures.append(self.client.submit(call, task, each, **options))
             try:

@@ -10,19 +10,21 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .._validation import KeptSamples, TrainingSet, check_sample_weight, drop_zero_weight, encode_labels_of
+from ..balance import AskedShares
 from ..estimators._calibration import CalibrationSet
 from ..estimators._spaces import check_landmarks
 from ..estimators.base import BaseSVM, fit_problems, settings_of
 from ..estimators.problems import BinaryProblems, ProblemSettings, resolve
 from ..model_selection.shares import ShareEstimator
 from ..multiclass import n_binary_tasks
-from ..solvers.primal import BatchSolver, MultiSwitch
+from ..solvers.primal import MultiSwitch
 from ..spaces import SampleResults, memory_limit, require_memory
 from .journal import Journal
 from .out_of_core import N_CALIBRATION, fit_out_of_core
@@ -30,6 +32,11 @@ from .reading import blocks_of, column_of, current_client, executor_for
 from .samples import BlockedSamples
 from .spaces import blocked_space
 
+KEPT_BYTES = 2**28  # labeled samples up to this size are kept in memory
+ALLOWED = (
+    "MultiSwitchTSVM, AnnealingTSVM, GradientTSVM, ContinuationTSVM, LSSVM, DCLSSVM, LocalSearchRLSC "
+    "(search='round_robin'), or S3VM with one of their solvers"
+)
 NUMBERS_PER_SAMPLE = 40  # that a solver keeps here, about, for each class
 
 
@@ -46,8 +53,13 @@ def fit(
     """Fit an estimator to samples on disks or on a Dask cluster.
 
     Takes the estimators whose solvers work on features by products alone: ``MultiSwitchTSVM``, ``AnnealingTSVM``,
-    ``GradientTSVM``, ``ContinuationTSVM``, and ``S3VM`` with their solvers. The kernel is linear, or approximated by
-    the Nystroem method.
+    ``GradientTSVM``, ``ContinuationTSVM``, ``LSSVM``, ``DCLSSVM``, and ``S3VM`` with their solvers. The kernel is
+    linear, or approximated by the Nystroem method.
+
+    ``LocalSearchRLSC`` is taken, too, with search="round_robin". Its solution is another one than in memory, with the
+    same certificate: the samples are tried block after block, each the least certain ones first, where in memory all
+    of them are in that order. A search for the best of all flips would take a pass for each (search="steepest" and
+    ``SwitchingLSSVM``): LocalSearchRLSC(n_init=1, fit_intercept=True) minimizes the objective of ``SwitchingLSSVM``.
 
     Parameters
     ----------
@@ -96,7 +108,7 @@ def fit(
         if _is_out_of_core(out_of_core, settings, samples, sample_weight):
             fit_out_of_core(estimator, settings, samples, y)
         else:
-            data = _training_set(estimator, samples, y, sample_weight)
+            data = _training_set(estimator, samples, y, sample_weight, settings.unlabeled is None)
             n_problems = n_binary_tasks(settings.multiclass, len(data.labels.classes))
             what = f"the vectors over {samples.shape[0]:,} samples that {settings.name} keeps"
             require_memory(_vector_bytes(samples) * n_problems, what, "Use fewer samples")
@@ -129,23 +141,20 @@ def _settings(estimator: Any) -> ProblemSettings:
     """The settings of an estimator that can be fitted by products alone."""
     if not isinstance(estimator, BaseSVM):
         raise TypeError(
-            f"{type(estimator).__name__} cannot be fitted to samples in blocks; allowed are MultiSwitchTSVM, "
-            "AnnealingTSVM, GradientTSVM, ContinuationTSVM, and S3VM with their solvers."
+            f"{type(estimator).__name__} cannot be fitted to samples in blocks; with samples in blocks use {ALLOWED}."
         )
     settings = settings_of(estimator)
     solver, name = settings.formulation.solver, settings.name
-    if not isinstance(solver, BatchSolver):
-        raise TypeError(
-            f"{name}: the solver {type(solver).__name__} needs all samples in memory; with samples in blocks use "
-            "MultiSwitchTSVM, AnnealingTSVM, GradientTSVM, ContinuationTSVM, or S3VM with one of their solvers."
-        )
+    needed = solver.needs_samples()
+    if needed is not None:
+        raise TypeError(f"{name}: {needed} needs all samples in memory; with samples in blocks use {ALLOWED}.")
     method, kernel = settings.approximation.method, settings.kernel.name
     if kernel == "precomputed" or method == "kernel_pca" or (method is None and kernel != "linear"):
         raise ValueError(
             f"{name}: kernel={kernel!r} with approximation={method!r} needs the whole kernel matrix; with samples in "
             "blocks use kernel='linear', or approximation='nystroem'."
         )
-    return settings
+    return replace(settings, n_jobs=1)  # a pass takes all threads, and the journal one question after the other
 
 
 @contextmanager
@@ -169,22 +178,48 @@ def _set_features(estimator: Any, samples: BlockedSamples, X: Any) -> None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
 
 
-def _training_set(estimator: Any, samples: BlockedSamples, y: Any, sample_weight: Any) -> TrainingSet:
-    """Labels and weights, checked, beside the samples; all samples are part of the fit, some with weight 0."""
+def _training_set(
+    estimator: Any, samples: BlockedSamples, y: Any, sample_weight: Any, labeled_only: bool
+) -> TrainingSet:
+    """Labels and weights, checked, beside the samples; all samples are part of the fit, some with weight 0.
+
+    These are those without a label, too, where only labeled ones count.
+    """
     n = samples.shape[0]
     given = encode_labels_of(n, column_of(y), estimator.unlabeled)
     weights = check_sample_weight(column_of(sample_weight), n)
     has_weight = weights > 0.0
     found = drop_zero_weight(given, np.flatnonzero(has_weight), estimator.unlabeled)
-    samples.keep_rows(np.flatnonzero(found.is_labeled))
+    if labeled_only:
+        weights = np.where(found.is_labeled, weights, 0.0)
+    _keep_few(samples, np.flatnonzero(found.is_labeled))
     return TrainingSet(samples, given, found, weights, np.arange(n), False)
+
+
+def _keep_few(X: BlockedSamples, labeled: np.ndarray) -> None:
+    """Keep the labeled samples in memory, unless they are many."""
+    if 8 * len(labeled) * X.survey.size <= KEPT_BYTES * X.shape[0]:
+        X.keep_rows(labeled)
+
+
+class _ShareEstimator(ShareEstimator):
+    """Estimates shares from the samples of positive weight, of which X consists, for labels of all samples."""
+
+    def __init__(self, X: Any, kept: np.ndarray, labeled: np.ndarray, weights: np.ndarray, gamma: float | None):
+        super().__init__(X, labeled[kept], weights[kept], gamma=gamma)
+        self._kept = kept
+
+    def estimate(self, codes: np.ndarray, n_classes: int) -> AskedShares:
+        """Shares of the classes among the samples without a label."""
+        return super().estimate(codes[self._kept], n_classes)
 
 
 def _state(settings: ProblemSettings, samples: BlockedSamples, data: TrainingSet) -> BinaryProblems:
     """What is left to the data resolved, and the space, as ``estimators.problems.prepare`` does in memory."""
     codes, weights = data.labels.codes, data.weights
-    some = samples.in_memory_if_few()
-    kernel, C = resolve(settings, SampleResults(some, None), codes, weights)
+    kept = np.flatnonzero(weights > 0.0)
+    some = samples.in_memory_if_few(kept)
+    kernel, C = resolve(settings, SampleResults(some, None), codes[kept], weights[kept])
     approximation = settings.approximation
     landmarks = approximation.landmarks
     if not isinstance(landmarks, str):
@@ -193,13 +228,13 @@ def _state(settings: ProblemSettings, samples: BlockedSamples, data: TrainingSet
     is_approximated = kernel.name != "linear" or approximation.method == "nystroem"
     free = settings.intercept is True
     space = blocked_space(
-        samples, kernel, free, approximation.n_components, landmarks, codes >= 0, seed, is_approximated
+        samples, kernel, free, approximation.n_components, landmarks, codes >= 0, seed, is_approximated, kept
     )
-    space.X.keep_rows(np.flatnonzero(codes >= 0))
+    _keep_few(space.X, np.flatnonzero(codes >= 0))
     estimator = None
     if settings.unlabeled is not None and settings.unlabeled.balance == "auto":
         is_median = settings.gamma == "median" and kernel.name == "rbf"
-        estimator = ShareEstimator(some, codes >= 0, weights, False, kernel.gamma if is_median else None)
+        estimator = _ShareEstimator(some, kept, codes >= 0, weights, kernel.gamma if is_median else None)
     return BinaryProblems(settings, data.labels.classes, kernel, C, space, estimator)
 
 

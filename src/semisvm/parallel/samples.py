@@ -112,6 +112,35 @@ class BlockedSamples:
 
         return self.journal.answer((function.__name__, shared, tuple(by_rows)), compute)
 
+    def visit(
+        self,
+        function: Callable[..., Any],
+        state: tuple[Any, ...],
+        shared: tuple[Any, ...] = (),
+        by_rows: Sequence[np.ndarray] = (),
+    ) -> tuple[tuple[Any, ...], tuple[np.ndarray, ...]]:
+        """The same of a function with a state that goes from tile to tile, in order: one group after the other.
+
+        The arrays ``by_rows`` are held, and every group is an answer of the journal.
+        """
+        self._n_passes += 1
+        parts = []
+        for number, group in enumerate(self._groups):
+            first, end = self._starts[group.start], self._starts[group.stop]
+            here = tuple(values[first:end] for values in by_rows)
+
+            def compute(number: int = number, state: Any = state, here: Any = here) -> tuple[tuple, tuple]:
+                slices = tuple(
+                    self._hold((function.__name__, place, number), values, part)
+                    for place, (values, part) in enumerate(zip(by_rows, here))
+                )
+                arguments = [(self._recipes(number), state, function, shared, *slices)]
+                return self.executor.run(tasks.visit, arguments, tasks.the_only, [number / len(self._groups)])
+
+            state, part = self.journal.answer((function.__name__, number, state, shared, here), compute)
+            parts.append(part)
+        return state, tuple(np.concatenate(each) for each in zip(*parts))
+
     def _recipes(self, number: int) -> Held:
         return Held((self.token, "blocks", number), 0, self.blocks[self._groups[number]])
 
@@ -134,17 +163,24 @@ class BlockedSamples:
         positions = np.arange(self.shape[0])[positions] if isinstance(positions, slice) else np.asarray(positions)
         if positions.dtype == bool:
             positions = np.flatnonzero(positions)
-        if self._rows is not None and np.array_equal(self._rows[0], positions):
+        if self._rows is not None and self.are_kept(positions):
             return self._rows[1]
         return self._take(positions)
 
-    def in_memory_if_few(self) -> Any:
-        """The samples for a function that looks at a thousand of them: all in memory if there are no more."""
-        return self if self.shape[0] > N_SUBSAMPLE else self[:]
+    def in_memory_if_few(self, positions: np.ndarray | None = None) -> Any:
+        """All samples, or some, for a function that looks at a thousand of them: in memory if there are no more."""
+        n = self.shape[0]
+        if positions is None or len(positions) == n:
+            return self if n > N_SUBSAMPLE else self[:]
+        return SomeRows(self, positions) if len(positions) > N_SUBSAMPLE else self[positions]
 
     def keep_rows(self, positions: np.ndarray) -> None:
         """Bring some rows here, to stay: those of the labeled samples, which preconditioners ask for often."""
         self._rows = positions, self._take(positions)
+
+    def are_kept(self, positions: np.ndarray) -> bool:
+        """Whether these are the rows that are here already."""
+        return self._rows is not None and np.array_equal(self._rows[0], positions)
 
     def _take(self, positions: np.ndarray) -> Any:
         ordered, inverse = np.unique(positions, return_inverse=True)
@@ -170,3 +206,19 @@ class BlockedSamples:
         table = BlockedSamples(blocks, self.executor, self.journal)
         self._mapped.append(table)
         return table
+
+
+class SomeRows:
+    """Some rows of a table, of which a few are asked for by their positions."""
+
+    ndim = 2
+
+    def __init__(self, X: BlockedSamples, positions: np.ndarray):
+        self._X, self._positions = X, positions
+        self.shape, self.dtype = (len(positions), X.shape[1]), X.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, positions: Any) -> Any:
+        return self._X[self._positions[positions]]

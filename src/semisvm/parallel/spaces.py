@@ -24,6 +24,7 @@ def blocked_space(
     labeled: np.ndarray,
     seed: int,
     is_approximated: bool,
+    kept: np.ndarray | None = None,
 ) -> Features:
     """The space of some samples, as in memory.
 
@@ -41,6 +42,8 @@ def blocked_space(
         The labeled samples.
     is_approximated : bool
         Whether a linear kernel is to be approximated as well.
+    kept : int array or None
+        The samples that are part of the fit, among which landmarks are chosen; None for all.
     """
     center = _center(X) if free_intercept and kernel.name == "linear" else None
     if center is not None:
@@ -50,8 +53,9 @@ def blocked_space(
     check_definite(kernel)
     if isinstance(landmarks, str):
         rng = np.random.default_rng(seed)
-        m = n_landmarks(X.shape[0], landmarks, n_components, labeled)
-        pool = draw_pool(X.shape[0], landmarks, m, labeled, rng)
+        kept = np.arange(X.shape[0]) if kept is None else kept
+        m = n_landmarks(len(kept), landmarks, n_components, labeled[kept])
+        pool = kept[draw_pool(len(kept), landmarks, m, labeled[kept], rng)]
         gram = Gram(kernel, X[pool], float64=True)
         chosen = np.arange(len(pool))
         if len(pool) > m:

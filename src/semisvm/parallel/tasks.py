@@ -112,26 +112,57 @@ def accumulate(
     """
     sums: list[Any] | None = None
     parts: list[Parts] = []
+    for tile, here in _tiles(blocks):
+        added, part = function(tile, first_row + here.start, *shared, *(values[here] for values in by_rows))
+        parts.append(part)
+        if sums is None:
+            sums = [np.array(one, dtype=np.float64) for one in added]
+        else:
+            for total, one in zip(sums, added):
+                total += one
+    return tuple(sums or ()), _joined(parts)
+
+
+def visit(
+    blocks: Sequence[Block],
+    state: tuple[Any, ...],
+    function: Callable[..., tuple[tuple[Any, ...], Parts]],
+    shared: tuple[Any, ...],
+    *by_rows: np.ndarray,
+) -> tuple[tuple[Any, ...], Parts]:
+    """The last state of ``function(X_tile, state, *shared, *slices of by_rows)`` over tiles in order, and all parts.
+
+    It returns the state for the next tile, and arrays that are concatenated.
+    """
+    parts: list[Parts] = []
+    for tile, here in _tiles(blocks):
+        state, part = function(tile, state, *shared, *(values[here] for values in by_rows))
+        parts.append(part)
+    return state, _joined(parts)
+
+
+def the_only(result: Any) -> Any:
+    """What a single task returns."""
+    return result
+
+
+def _tiles(blocks: Sequence[Block]) -> Iterator[tuple[Any, slice]]:
+    """Rows of some blocks and where they are among all of them.
+
+    A sparse block is read as a whole; a dense one by tiles that stay in the cache.
+    """
     start = 0
     for block in blocks:
         X = block.load()
-        for rows in _tiles(X) if X.shape[0] else ():
-            here = slice(start + rows.start, start + rows.stop)
-            tile = X if rows.stop - rows.start == X.shape[0] else X[rows]
-            added, part = function(tile, first_row + here.start, *shared, *(values[here] for values in by_rows))
-            parts.append(part)
-            if sums is None:
-                sums = [np.array(one, dtype=np.float64) for one in added]
-            else:
-                for total, one in zip(sums, added):
-                    total += one
-        start += X.shape[0]
-    return tuple(sums or ()), tuple(np.concatenate(each) for each in zip(*parts))
+        n = X.shape[0]
+        size = max(n, 1) if sparse.issparse(X) else TILE_ROWS
+        for rows in tiles(n, size):
+            yield (X if rows.stop - rows.start == n else X[rows]), slice(start + rows.start, start + rows.stop)
+        start += n
 
 
-def _tiles(X: Any) -> Iterator[slice]:
-    """A sparse block is read as a whole; a dense one by tiles that stay in the cache."""
-    return iter([slice(0, X.shape[0])]) if sparse.issparse(X) else tiles(X.shape[0], TILE_ROWS)
+def _joined(parts: list[Parts]) -> Parts:
+    return tuple(np.concatenate(each) for each in zip(*parts))
 
 
 def merge_sums(*results: tuple[Sums, Parts]) -> tuple[Sums, Parts]:
@@ -183,6 +214,16 @@ def adjoint(X: Any, first_row: int, P: np.ndarray) -> tuple[Sums, Parts]:
 def weighted_squares(X: Any, first_row: int, H: np.ndarray) -> tuple[Sums, Parts]:
     """Sums of H x^2."""
     return (DesignMatrix(X).weighted_squares(H),), ()
+
+
+def weighted_gram(X: Any, first_row: int, cost: np.ndarray) -> tuple[Sums, Parts]:
+    """X'diag(c)X and X'c."""
+    return DesignMatrix(X).weighted_gram(cost), ()
+
+
+def mapped_norms(X: Any, first_row: int, T: np.ndarray, shift: np.ndarray) -> tuple[Sums, Parts]:
+    """Squared norms of the rows of X T + shift."""
+    return (), (DesignMatrix(X).mapped_norms(T, shift),)
 
 
 def hessian_product(X: Any, first_row: int, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[Sums, Parts]:

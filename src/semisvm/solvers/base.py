@@ -125,6 +125,10 @@ class Solver(ABC):
             For methods that draw at random.
         """
 
+    def needs_samples(self) -> str | None:
+        """What it is that needs all samples in memory, in words; None if products with the features are enough."""
+        return f"the solver {type(self).__name__}"
+
     def needs_gram(self, problem: Problem) -> bool:
         """Whether the kernel matrix of a problem is used."""
         return self.accepts.space == "gram" or isinstance(problem.space, Gram)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import blas
 
 from .._jit import jit
 from .._threads import n_available_threads, run_in_threads, single_blas_thread, tiles
@@ -25,6 +26,11 @@ FEW = 0.2  # of the samples of a dense X: a copy of so many costs less than a pr
 CACHE_SIZE = 2**17  # numbers in a dense block that is read twice and should stay in the cache
 LARGEST_TILE = 8192  # rows of a tile of ``accumulate``
 N_CHUNKS = 8  # sums that ``accumulate`` makes at the same time at most, in whatever number of threads
+BLOCK_ROWS = 4096  # rows that are scaled or mapped at a time
+
+State: TypeAlias = tuple[Any, ...]
+Visited: TypeAlias = tuple[State, tuple[np.ndarray, ...]]
+Visit: TypeAlias = Callable[..., Visited]
 
 
 @jit()
@@ -160,7 +166,11 @@ class DesignMatrix:
     ----------
     size : int
         Number of the entries that a product reads.
+    in_memory : bool
+        Whether X is an array or a CSR matrix that is in memory.
     """
+
+    in_memory: ClassVar[bool] = True
 
     def __init__(self, X: Any):
         self.X = X
@@ -240,6 +250,45 @@ class DesignMatrix:
                 out += np.square(self.X[block]).T @ columns[block]
 
         return self._sum(add, columns.shape[1], self.d).reshape(self.d, *H.shape[1:])
+
+    def weighted_gram(self, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X'diag(c)X and X'c."""
+        if self.sparse:
+            return (self.X.T @ self.X.multiply(cost[:, None])).toarray(), self.adjoint(cost)
+        root, total = np.sqrt(cost), np.zeros((self.d, self.d), order="F")
+        for rows in tiles(self.n, BLOCK_ROWS):
+            scaled = root[rows, None] * self.X[rows]
+            total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
+        return np.tril(total) + np.tril(total, -1).T, self.adjoint(cost)
+
+    def mapped_norms(self, T: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """Squared norms of the rows of X T + shift."""
+        norms = np.empty(self.n)
+        for rows in tiles(self.n, BLOCK_ROWS):
+            mapped = self.X[rows] @ T + shift
+            norms[rows] = np.einsum("ij,ij->i", mapped, mapped)
+        return norms
+
+    def take(self, samples: np.ndarray) -> DesignMatrix:
+        """Some of the samples; all of them where there are as many."""
+        return self if len(samples) == self.n else DesignMatrix(self.X[samples])
+
+    def samples_at(self, positions: np.ndarray) -> Any:
+        """Rows of X, in memory."""
+        return self.X[positions]
+
+    def visit(self, function: Visit, state: State, shared: tuple[Any, ...], by_rows: tuple[np.ndarray, ...]) -> Visited:
+        """Visit the samples once, in order and by blocks of rows, with a state that goes from block to block.
+
+        ``function(X, state, *shared, *by_rows)`` gets the rows of a block, and theirs of the arrays ``by_rows``. It
+        changes none of its arguments and returns the next state and arrays over the rows.
+
+        Returns
+        -------
+        state, parts
+            The last state, and the arrays over all rows.
+        """
+        return function(self.X, state, *shared, *by_rows)
 
     @property
     def has_rows(self) -> bool:

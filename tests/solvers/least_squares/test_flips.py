@@ -10,6 +10,7 @@ from factories import random_costs, random_labels, random_samples
 from references import assert_close, label_form, labeling_values
 from semisvm.solvers.least_squares import flips
 from semisvm.solvers.least_squares.low_rank_form import LowRankForm
+from semisvm.spaces import DesignMatrix
 
 N, N_LABELED = 40, 10
 SEARCHED = np.arange(N_LABELED, N)
@@ -19,6 +20,7 @@ LOOPS = [
     "sweep_block",
     "add_changes",
     "sweep_low_rank",
+    "sweep_rows",
     "steepest_flips",
     "steepest_swaps",
     "best_swap",
@@ -40,16 +42,22 @@ def arguments_of(loop):
     S = np.ascontiguousarray(S[N_LABELED:, N_LABELED:])
     order, weights = np.random.default_rng(8).permutation(len(S)), np.ones(len(S))
     few, rejected, positive = order[:9], np.zeros(len(Y), dtype=np.int64), (Y > 0) @ weights
-    form = LowRankForm(random_samples(N), random_costs(N))
+    form = LowRankForm(DesignMatrix(random_samples(N)), random_costs(N))
     sqrt_cost, Q = form.sqrt_cost[SEARCHED], form.compute_Q()
     P = (form.sqrt_cost * np.c_[np.tile(y, (len(Y), 1)), Y]) @ Q
     all_labelings, first = (weights, positive, *BAND, rejected), (weights, positive[0], *BAND)
+    Z = np.c_[random_samples(N), np.ones(N)]
+    cost, inverse, B = form.cost, form.inverse, (form.cost * np.c_[np.tile(y, (len(Y), 1)), Y]) @ Z
+    step_of = np.where(np.arange(len(S)) % 3 == 0, np.arange(len(S)), -1)
+    labels = np.ascontiguousarray(Y.T.astype(np.int8))
+    searched = Z[SEARCHED], order, form.leverages[SEARCHED], cost[SEARCHED], inverse, Z[SEARCHED] @ inverse, step_of
     few_alone = np.ascontiguousarray(A[:, few])
     return {
         "sweep": (S, order, Y, A, *all_labelings),
         "sweep_block": (S[np.ix_(few, few)], few, Y, few_alone, *all_labelings, np.zeros((len(Y), len(few)))),
         "add_changes": (S[few], random_labels((len(Y), len(few))) + 1.0, A),
         "sweep_low_rank": (Q, SEARCHED, sqrt_cost, S.diagonal().copy(), order, Y, P, *all_labelings),
+        "sweep_rows": (*searched, labels, B @ inverse, B, *all_labelings, len(order)),
         "steepest_flips": (S, Y[0], A[0], *first),
         "steepest_swaps": (S, Y[0], A[0], *first),
         "best_swap": (S, Y[0], A[0], *first),
@@ -69,6 +77,16 @@ def test_compiled_loops_do_the_same_in_python(loop):
         assert_close(one, other, 1e-12)
     changed = any(not np.array_equal(old, new) for old, new in zip(before, compiled))
     assert changed is (loop != "best_swap")
+
+
+def test_sweep_by_features_makes_the_flips_of_the_form_and_keeps_its_sums():
+    by_entries, by_rows = arguments_of("sweep_low_rank"), arguments_of("sweep_rows")
+    assert flips.sweep_rows(*by_rows) == flips.sweep_low_rank(*by_entries) > 10
+    Y, (labels, W, B) = by_entries[5], by_rows[7:10]
+    np.testing.assert_array_equal(labels.T, Y)
+    before, Z = arguments_of("sweep_rows"), by_rows[0]
+    assert_close(B, before[9] + (by_rows[3] * (Y - before[7].T)) @ Z)
+    assert_close(W, B @ by_rows[4])
 
 
 @pytest.mark.parametrize("loop", ["steepest_flips", "steepest_swaps"])

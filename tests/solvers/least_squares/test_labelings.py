@@ -11,6 +11,7 @@ from semisvm.solvers.least_squares import labelings as module
 from semisvm.solvers.least_squares.dense_form import DenseForm
 from semisvm.solvers.least_squares.labelings import DenseLabelings, LowRankLabelings
 from semisvm.solvers.least_squares.low_rank_form import LowRankForm
+from semisvm.spaces import DesignMatrix
 
 N, N_LABELED, U = 40, 10, 30
 SEARCHED = np.arange(N_LABELED, N)
@@ -22,7 +23,7 @@ equal_or_not = pytest.mark.parametrize("weights", [ONES, UNEVEN], ids=["equal", 
 
 
 def make_form(kind, Z, cost, intercept=True):
-    return DenseForm(Z @ Z.T, cost, intercept) if kind == "dense" else LowRankForm(Z, cost, intercept)
+    return DenseForm(Z @ Z.T, cost, intercept) if kind == "dense" else LowRankForm(DesignMatrix(Z), cost, intercept)
 
 
 def half_positive(n_labelings=6):

@@ -14,7 +14,7 @@ from semisvm.problem import Problem, objective
 from semisvm.solvers.least_squares import dense_form, low_rank_form
 from semisvm.solvers.least_squares.dense_form import DenseForm
 from semisvm.solvers.least_squares.low_rank_form import LowRankForm
-from semisvm.spaces import Features, Gram, Kernel
+from semisvm.spaces import DesignMatrix, Features, Gram, Kernel
 
 N = 40
 COSTS = [1e-2, 0.3, 1.0, 20.0, 1e3]
@@ -34,7 +34,7 @@ def features(rank=4, n=N):
 def make_form(kind, Z, cost, intercept=True):
     if kind == "dense":
         return DenseForm(Z @ Z.T, cost, intercept)
-    return LowRankForm(sparse.csr_array(Z) if kind == "csr" else Z, cost, intercept)
+    return LowRankForm(DesignMatrix(sparse.csr_array(Z) if kind == "csr" else Z), cost, intercept)
 
 
 def stacked_least_squares(Z, cost, y, intercept):
@@ -62,7 +62,7 @@ def test_value_is_the_smallest_objective_and_scores_are_those_of_its_model(kind,
     if kind == "dense":
         space, coef, own_b = Gram(Kernel("precomputed"), Z @ Z.T), alpha, form.intercept_for(y, alpha)
     else:
-        space, (coef, own_b) = Features(form.Z), form.primal_solution(y)
+        space, (coef, own_b) = Features(form.Z.X), form.primal_solution(y)
         assert_close(coef, w)
     assert own_b == pytest.approx(b, abs=1e-10)
     problem = Problem(space, y, cost, Squared(), intercept=intercept)
@@ -130,12 +130,12 @@ def test_features_in_blocks_of_rows_and_new_samples(container, intercept, monkey
     contain, new, cost, y = CONTAINERS[container], random_samples(17, seed=10), random_costs(N), random_labels(N)
     for rank in (4, N):
         Z = features(rank)
-        form = LowRankForm(contain(Z), cost, intercept)
+        form = LowRankForm(DesignMatrix(contain(Z)), cost, intercept)
         assert_close(form.block(np.arange(N)), label_form(Z @ Z.T, cost, intercept))
         assert_close(form.compute_Q(), np.sqrt(cost)[:, None] * form.whiten(contain(Z)))
     Z = features()
     w, b, _ = stacked_least_squares(Z, cost, y, intercept)
-    form = LowRankForm(contain(Z), cost, intercept)
+    form = LowRankForm(DesignMatrix(contain(Z)), cost, intercept)
     assert_close(form.whiten(contain(new)) @ (form.compute_Q().T @ (form.sqrt_cost * y)), new @ w + b)
 
 
@@ -166,7 +166,7 @@ def test_indefinite_and_infinite_matrices_are_refused(intercept):
         DenseForm(K, cost, intercept)
     Z[3, 1] = 1e200  # its square is infinite
     with pytest.raises(ValueError, match=r"features up to 1e\+200 .* too large for least squares"):
-        LowRankForm(Z, cost, intercept)
+        LowRankForm(DesignMatrix(Z), cost, intercept)
 
 
 def test_S_may_be_computed_while_another_thread_multiplies(monkeypatch):

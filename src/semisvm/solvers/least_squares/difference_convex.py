@@ -46,6 +46,9 @@ class DifferenceConvex(Solver):
 
     accepts: ClassVar[Accepts] = Accepts((Squared,), (SymmetricSquared,), (Free, Count), batch=True)
 
+    def needs_samples(self) -> None:
+        """Nothing: products are enough."""
+
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:

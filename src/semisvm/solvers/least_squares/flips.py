@@ -11,6 +11,8 @@ stay between ``low`` and ``high``.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..._jit import jit
 
 MIN_GAIN = 1e-11  # of S_jj: a flip that gains less is rounding error and could be repeated without end
@@ -129,6 +131,77 @@ def sweep_low_rank(Q, searched, sqrt_cost, diagonal, order, Y, P, weights, posit
                 step = 2.0 * y * sqrt_cost[j]
                 for k in range(Q.shape[1]):
                     P[r, k] -= step * Q[row, k]
+    return n_flips
+
+
+@jit(fastmath=REASSOCIATE)
+def sweep_rows(
+    Z, order, leverages, cost, inverse, steps, step_of, Y, W, B, weights, positive, low, high, n_rejected, limit
+):
+    """A sweep over a block of b samples by their features alone: f_j = z_j'w, and a flip gains if y_j f_j < h_j.
+
+    With the leverage h_j = c_j z_j'G^-1 z_j a flip changes 1/2 y'Sy by 2 c_j (y_j f_j - h_j), and w by
+    -2 y_j c_j G^-1 z_j.
+
+    Parameters
+    ----------
+    Z : array of shape (b, r)
+        The features, with a column of ones if there is an intercept.
+    order : int array
+        Which samples are tried, in their order.
+    leverages, cost : arrays of shape (b,)
+        h and c.
+    inverse : array of shape (r, r)
+        G^-1.
+    steps, step_of : array of shape (k, r), int array of shape (b,)
+        G^-1 z of the samples that are likely to be flipped, and which row is that of a sample; -1 for the others.
+    Y : int8 array of shape (b, R)
+        Labels of R labelings, changed in place.
+    W, B : arrays of shape (R, r)
+        w = G^-1 Z'c y and Z'c y over all samples, changed in place.
+    weights, positive, low, high, n_rejected : arrays and numbers
+        As in ``sweep_block``.
+    limit : int
+        Trials without a flip after which a labeling has converged.
+
+    Returns
+    -------
+    int
+        Number of flips.
+    """
+    n_flips = 0
+    step = np.zeros(Z.shape[1])
+    for j in order:
+        threshold = -0.5 * MIN_GAIN * (1.0 - leverages[j])
+        has_step = False
+        for r in range(len(W)):
+            if n_rejected[r] >= limit:
+                continue
+            y = float(Y[j, r])
+            after = positive[r] - y * weights[j]
+            n_rejected[r] += 1
+            if not low <= after <= high:
+                continue
+            score = 0.0
+            for k in range(Z.shape[1]):
+                score += Z[j, k] * W[r, k]
+            if y * score - leverages[j] < threshold:
+                if not has_step:
+                    has_step = True
+                    for k in range(Z.shape[1]):
+                        step[k] = steps[step_of[j], k] if step_of[j] >= 0 else 0.0
+                    if step_of[j] < 0:
+                        for i in range(Z.shape[1]):
+                            for k in range(Z.shape[1]):
+                                step[k] += Z[j, i] * inverse[i, k]
+                Y[j, r] = -Y[j, r]
+                positive[r] = after
+                n_rejected[r] = 0
+                n_flips += 1
+                change = 2.0 * y * cost[j]
+                for k in range(Z.shape[1]):
+                    W[r, k] -= change * step[k]
+                    B[r, k] -= change * Z[j, k]
     return n_flips
 
 

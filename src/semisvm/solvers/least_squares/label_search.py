@@ -21,6 +21,8 @@ from ...solution import Certificate, Solution
 from ..base import Accepts, Callback, Solver, StoppingRule
 from .dense_form import DenseForm
 from .labelings import DenseLabelings, Labelings, LowRankLabelings
+from .low_rank_form import LowRankForm
+from .streamed_labelings import StreamedLabelings
 from .system import System, last_model, searched_solution, solve_labeled, system_in_time
 
 MANY_FLIPS = 10_000  # after so many the best labeling is recomputed, free of rounding error, before the search ends
@@ -58,6 +60,10 @@ class LabelSearch(Solver):
     max_iter: int = 1000
 
     accepts: ClassVar[Accepts] = Accepts((Squared,), (SymmetricSquared,), (Free, Count))
+
+    def needs_samples(self) -> str | None:
+        """The searches for the best of all flips; in turn, the samples are tried where they are."""
+        return None if self.search == "round_robin" else f"the search {self.search!r} for the next flip"
 
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
@@ -166,13 +172,14 @@ def _initial_labelings(
     """The labels y, then random ones that keep the balance and do not depend on which class is the positive one."""
     u, order = len(y), _least_certain_first(f)
     side = 1.0 if f[order[-1]] > 0 else -1.0
-    Y = np.tile(y, (n_init, 1))
+    Y = np.tile(y.astype(np.int8), (n_init, 1))
     exact = Count(balance.r) if isinstance(balance, Count) else balance
     if isinstance(exact, Count) and np.all(weights == weights[0]):
         low, high = positive_band(exact, weights)
         n_positive = int(np.ceil(low / weights[0]) if side > 0 else np.floor(high / weights[0]))
-        rank = rng.permuted(np.tile(np.arange(u), (n_init - 1, 1)), axis=1)
-        Y[1:, order] = np.where(rank < n_positive if side > 0 else rank >= u - n_positive, 1.0, -1.0)
+        for r in range(1, n_init):
+            rank = rng.permuted(np.arange(u))
+            Y[r, order] = np.where(rank < n_positive if side > 0 else rank >= u - n_positive, 1, -1)
         return Y
     for r in range(1, n_init):
         Y[r, order] = labels_by_sign(side * rng.normal(size=u), weights[order], exact)
@@ -180,10 +187,12 @@ def _initial_labelings(
 
 
 def _batches(problem: Problem, system: System, Y: np.ndarray, band: tuple[float, float]) -> list[Labelings]:
-    """The labelings in as many batches as there are threads."""
+    """The labelings in as many batches as there are threads; in one where each sample is visited for all of them."""
     fixed = np.zeros(len(system.samples))
     fixed[system.labeled] = problem.signs[system.samples[system.labeled]]
     weights = problem.weights_of(problem.searched)
+    if isinstance(system.form, LowRankForm) and not system.form.Z.in_memory:
+        return [StreamedLabelings(system.form, fixed, system.searched, Y, weights, band)]
     kind = DenseLabelings if isinstance(system.form, DenseForm) else LowRankLabelings
     n_batches = min(n_available_threads(), max(1, len(Y) // 4))
     return [kind(system.form, fixed, system.searched, batch, weights, band) for batch in np.array_split(Y, n_batches)]

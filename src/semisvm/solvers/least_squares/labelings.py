@@ -11,6 +11,8 @@ looks at its limits.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,6 +55,7 @@ class Labelings(ABC):
     """
 
     form: QuadraticForm
+    dtype: ClassVar[type] = np.float64  # of the labels
 
     def __init__(
         self,
@@ -65,13 +68,16 @@ class Labelings(ABC):
     ):
         self.form, self.fixed, self.searched, self.weights = form, fixed, searched, weights
         self.low, self.high = band
-        self.Y = np.ascontiguousarray(Y, dtype=np.float64)
+        self.Y: np.ndarray = np.ascontiguousarray(Y, dtype=self.dtype)
         self.diagonal = form.diagonal()[searched]
-        alpha = form.sparse_product(fixed)
-        self.fixed_alpha = alpha[searched]  # what the fixed labels add to alpha
-        self.fixed_value = float(fixed @ alpha)
         self.n_rejected = np.zeros(len(Y), dtype=np.int64)
         self.refresh()
+
+    @cached_property
+    def _fixed_part(self) -> tuple[np.ndarray, float]:
+        """What the fixed labels add to alpha at the searched samples, and to y'Sy."""
+        alpha = self.form.sparse_product(self.fixed)
+        return alpha[self.searched], float(self.fixed @ alpha)
 
     def labels(self, r: int) -> np.ndarray:
         """Labels of all n samples in labeling r."""
@@ -81,7 +87,7 @@ class Labelings(ABC):
 
     def refresh(self) -> None:
         """Compute from scratch what the moves update."""
-        self.positive = (self.Y > 0) @ self.weights
+        self.positive = np.array([self.weights @ (y > 0) for y in self.Y])
 
     @abstractmethod
     def refresh_one(self, r: int) -> None:
@@ -113,7 +119,8 @@ class Labelings(ABC):
     def values(self) -> np.ndarray:
         """1/2 y'Sy of every labeling."""
         alphas = np.array([self.alpha(r) for r in range(len(self.Y))])
-        return 0.5 * (self.fixed_value + np.einsum("ru,ru->r", self.Y, alphas + self.fixed_alpha))
+        fixed_alpha, fixed_value = self._fixed_part
+        return 0.5 * (fixed_value + np.einsum("ru,ru->r", self.Y, alphas + fixed_alpha))
 
     def allowed(self, r: int) -> np.ndarray:
         """Mask of the samples whose flip alone keeps the balance."""
@@ -131,7 +138,7 @@ class Labelings(ABC):
         total = 0
         while total < len(self.searched):
             candidates = self._candidates(r)
-            y, alpha = self.Y[r, candidates], self.alpha(r)[candidates]
+            y, alpha = self.Y[r, candidates].astype(np.float64), self.alpha(r)[candidates]
             balance = self.weights[candidates], self.positive[r], self.low, self.high
             n_swaps = flips.steepest_swaps(self._block(candidates), y, alpha, *balance)
             if not n_swaps:
@@ -143,7 +150,7 @@ class Labelings(ABC):
     def swap_gain(self, r: int) -> float:
         """What the best allowed swap of two candidates would gain."""
         candidates = self._candidates(r)
-        y, alpha = self.Y[r, candidates], self.alpha(r)[candidates]
+        y, alpha = self.Y[r, candidates].astype(np.float64), self.alpha(r)[candidates]
         balance = self.weights[candidates], self.positive[r], self.low, self.high
         return -flips.best_swap(self._block(candidates), y, alpha, *balance)[0]
 
@@ -200,11 +207,11 @@ class DenseLabelings(Labelings):
         super().refresh()
         first = self.form.n - len(self.searched)
         self.S = self.form.compute_S()[first:, first:]
-        self.A = np.ascontiguousarray(self.Y @ self.S) + self.fixed_alpha
+        self.A = np.ascontiguousarray(self.Y @ self.S) + self._fixed_part[0]
 
     def refresh_one(self, r: int) -> None:
         """Compute alpha of one labeling."""
-        self.A[r] = self.S @ self.Y[r] + self.fixed_alpha
+        self.A[r] = self.S @ self.Y[r] + self._fixed_part[0]
 
     def alpha(self, r: int) -> np.ndarray:
         """S y at the searched samples."""

@@ -36,6 +36,9 @@ class LeastSquares(Solver):
 
     accepts: ClassVar[Accepts] = Accepts((Squared,), held_out=True)
 
+    def needs_samples(self) -> None:
+        """Nothing: products are enough."""
+
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:

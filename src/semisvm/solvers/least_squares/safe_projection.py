@@ -43,6 +43,10 @@ class SafeProjection(Solver):
 
     accepts: ClassVar[Accepts] = Accepts((Squared,), (SymmetricSquared,))
 
+    def needs_samples(self) -> str:
+        """The matrix of its program."""
+        return "the safe projection (safe=True)"
+
     def solve(
         self, problem: Problem, start: Solution | None = None, callback: Callback | None = None, rng: Any = None
     ) -> Solution:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ...problem import Problem
-from ...spaces import Features, submatrix
+from ...spaces import DesignMatrix, Features, submatrix
 from .low_rank_form import LowRankForm
 
 
@@ -96,7 +96,7 @@ class LowRankComplement(SchurComplement):
 
     def __init__(self, problem: Problem, X: Any):
         labeled, searched, cost = problem.labeled_samples, problem.searched, problem.cost
-        self._V = LowRankForm(X[labeled], cost[labeled], problem.intercept).whiten(X[searched])
+        self._V = LowRankForm(DesignMatrix(X[labeled]), cost[labeled], problem.intercept).whiten(X[searched])
         self._cost = cost[searched]
 
     def diagonal(self) -> np.ndarray:

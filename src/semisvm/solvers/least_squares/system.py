@@ -14,7 +14,7 @@ import numpy as np
 
 from ...problem import Problem, objective, objective_of_scores
 from ...solution import Certificate, Solution
-from ...spaces import Features, Gram, Space, require_memory, submatrix
+from ...spaces import Features, Gram, Kernel, Space, require_memory, submatrix
 from ..base import Callback, StoppingRule, without_false_bound
 from .dense_form import DenseForm
 from .low_rank_form import LowRankForm
@@ -101,6 +101,9 @@ def build_dense_form(
     space: Space, samples: np.ndarray, cost: np.ndarray, intercept: bool | str, stop: StoppingRule | None = None
 ) -> DenseForm:
     """The form of some samples by their kernel matrix."""
+    if isinstance(space, Features) and not space.design.in_memory:
+        check_memory(len(samples), itemsize=8)
+        return DenseForm(Gram(Kernel("linear"), space.X[samples], float64=True).compute(), cost, intercept, True, stop)
     gram = space.gram()
     check_memory(len(samples), gram.dtype.itemsize)
     if 2 * len(samples) > gram.n and gram.fits_memory:
@@ -111,10 +114,11 @@ def build_dense_form(
 
 
 def _build_low_rank_form(space: Features, samples: np.ndarray, cost: np.ndarray, intercept: bool | str) -> LowRankForm:
-    X = space.X
-    what = f"least squares on {len(samples):,} samples of {X.shape[1]:,} features"
-    require_memory(8 * len(samples) * (X.shape[1] + 1), what, ADVICE)
-    return LowRankForm(X if len(samples) == space.n else X[samples], cost, intercept)
+    design, width = space.design, space.design.d + 1
+    what = f"least squares on {len(samples):,} samples of {design.d:,} features"
+    n_numbers = len(samples) * width if design.in_memory else 3 * width**2  # Q; or G, its factor and its inverse
+    require_memory(8 * n_numbers, what, ADVICE)
+    return LowRankForm(design.take(samples), cost, intercept)
 
 
 def solution_from_labels(
@@ -126,23 +130,27 @@ def solution_from_labels(
     known.
     """
     form, samples = system.form, system.samples
-    alpha = form.product(y) if alpha is None else alpha
     dual = np.zeros(problem.space.n)
-    dual[samples] = alpha
     signs = problem.signs.copy()
     if not soft:
         signs[samples] = y
     if isinstance(form, LowRankForm):
-        return solution_from_dual(problem, signs, dual, *form.primal_solution(y))
+        coef, b = form.primal_solution(y)
+        f = problem.space.scores(coef, b)
+        dual[samples] = form.cost * (y - f[samples])
+        return solution_from_dual(problem, signs, dual, coef, b, f)
+    dual[samples] = alpha = form.product(y) if alpha is None else alpha
     return solution_from_dual(problem, signs, dual, problem.space.from_dual(dual), form.intercept_for(y, alpha))
 
 
-def solution_from_dual(problem: Problem, signs: np.ndarray, dual: np.ndarray, coef: np.ndarray, b: float) -> Solution:
+def solution_from_dual(
+    problem: Problem, signs: np.ndarray, dual: np.ndarray, coef: np.ndarray, b: float, f: np.ndarray | None = None
+) -> Solution:
     """The solution w = sum dual_i phi(x_i), of coordinates ``coef``, without a certificate.
 
-    Its labels are the given signs; where these are zero, the signs of f.
+    Its labels are the given signs; where these are zero, the signs of f. ``f`` are the scores if they are known.
     """
-    f = problem.space.scores(coef, b)
+    f = problem.space.scores(coef, b) if f is None else f
     labels = np.where(signs != 0, signs, np.where(f > 0, 1.0, -1.0))
     norm2 = float(dual @ (f - b)) if isinstance(problem.space, Gram) else problem.space.norm2(coef)
     value = objective_of_scores(problem, norm2, f, b, None if problem.unlabeled is None else labels)
@@ -210,7 +218,7 @@ def solve_labeled(problem: Problem, callback: Callback | None = None) -> Solutio
     solution = solution_from_labels(problem, system, y)
     alpha, b = solution.multipliers[system.samples], solution.intercept
     # the scores of w = sum alpha_i phi(x_i), not of the w that is reported: both are equal unless digits were lost
-    f = problem.space.scores(problem.space.from_dual(solution.multipliers), b)[system.samples]
+    f = _scores_at(problem.space, problem.space.from_dual(solution.multipliers), b, system.samples)
     slack = alpha / system.form.cost
     residual = float(np.abs(y - slack - f).max(initial=0.0))
     norm2 = float(alpha @ (f - b)) + (b * b if problem.intercept == "regularized" else 0.0)
@@ -220,3 +228,10 @@ def solve_labeled(problem: Problem, callback: Callback | None = None) -> Solutio
         stop.log_iteration({"objective": solution.objective, "violation": residual}, converged=True)
     solved = replace(solution, certificate=certificate, status=str(stop.status), trace=stop.trace)
     return without_false_bound(problem, solved)
+
+
+def _scores_at(space: Space, coef: np.ndarray, b: float, samples: np.ndarray) -> np.ndarray:
+    """f at some samples, without the others where there are features."""
+    if isinstance(space, Features):
+        return space.design.take(samples).product(coef) + b
+    return space.scores(coef, b)[samples]

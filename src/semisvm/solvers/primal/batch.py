@@ -151,6 +151,9 @@ class BatchSolver(Solver):
 
     supervised_on_features: ClassVar[bool] = True  # whether the coroutine solves problems with nothing to search
 
+    def needs_samples(self) -> None:
+        """Nothing: products are enough."""
+
     @abstractmethod
     def coroutine(self, problem: Problem, stop: StoppingRule) -> Coroutine[Solution]:
         """The algorithm for one problem in a space of features."""

@@ -63,13 +63,18 @@ class TrainingTable:
     columns: list[Column] = field(default_factory=list)  # all but the target
     features: TableFeatures | MatrixFeatures | None = None
     X: Any = None
-    n_repeated: int = 0  # rows whose used columns equal those of an earlier row
+    n_repeated: int | None = 0  # rows whose used columns equal those of an earlier row
     notes: list[str] = field(default_factory=list)
 
     @property
     def target(self) -> str:
         """The name of the target."""
         return self.table.names[self.position]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
 
     @property
     def y(self) -> np.ndarray:
@@ -96,14 +101,15 @@ def read_target(options: TableOptions, display: ProgressDisplay) -> TrainingTabl
 
 
 def add_features(training: TrainingTable, display: ProgressDisplay) -> None:
-    """Make X of the matrix of the table, or of all columns that can be used, and say what was read."""
+    """Make X, and say what was read."""
     display.begin("preparing features")
-    _make_features(training)
+    make_features(training)
     display.say([*reading_lines(training), ""])
 
 
-def _make_features(training: TrainingTable) -> None:
-    check_classes(training.target, training.labels.given, training.table.n_rows)
+def make_features(training: TrainingTable) -> None:
+    """Make X of the matrix of the table, or of all columns that can be used."""
+    check_classes(training.target, training.labels.given, training.n_rows)
     table, options = training.table, training.options
     file_name = display_name(options.source)
     named = {"--text": options.text, "--characters": options.characters, "--ignore": options.ignore}

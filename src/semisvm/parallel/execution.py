@@ -189,7 +189,7 @@ class Cluster(Executor):
         return Held(argument.slot, argument.version, is_sent=False) if known else argument
 
     def _run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any]) -> Any:
-        with _explained_failures(self._address):
+        with explained_failures(self._address):
             futures = []
             for number, each in enumerate(arguments):
                 self.n_bytes += size_of(each)
@@ -255,7 +255,7 @@ def size_of(value: Any) -> int:
 
 
 @contextmanager
-def _explained_failures(address: str) -> Iterator[None]:
+def explained_failures(address: str) -> Iterator[None]:
     """Say in a sentence what happened to the cluster."""
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker

@@ -41,7 +41,7 @@ ClusterOption = Annotated[
     typer.Option(
         metavar="ADDRESS",
         help="Use a Dask cluster: the address of its scheduler, such as tcp://host:8786, or local for processes of "
-        "this computer. TABLE is a Parquet file or a folder of them, perhaps larger than memory; the output is a folder.",
+        "this computer. TABLE is a Parquet file or a folder of them, perhaps larger than memory, the output a folder.",
     ),
 ]
 WorkersOption = Annotated[
@@ -58,7 +58,7 @@ CheckpointOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="With --cluster: a folder for the steps of the fit, from which the same command goes on if it was stopped.",
+        help="With --cluster: a folder for the steps of the fit; the same command goes on there if it was stopped.",
     ),
 ]
 BalanceOption = Annotated[

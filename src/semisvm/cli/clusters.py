@@ -104,17 +104,27 @@ def run_tasks(
     from distributed import as_completed
 
     display.begin(stage, len(arguments))
-    submitted = [client.submit(function, *each, pure=False, retries=RETRIES) for each in arguments]
+    submitted = [client.submit(_attempt, function, *each, pure=False, retries=RETRIES) for each in arguments]
     numbers = {future.key: number for number, future in enumerate(submitted)}
     results: list[Any] = [None] * len(arguments)
     try:
         for future, result in as_completed(submitted, with_results=True):
+            if isinstance(result, InputError):
+                raise result
             results[numbers[future.key]] = result
             display.advance()
     except BaseException:
         client.cancel(submitted)
         raise
     return results
+
+
+def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a function, or why its input cannot be used, which is no reason to try again."""
+    try:
+        return function(*arguments)
+    except InputError as error:
+        return error
 
 
 def held_by_cluster(client: Any, value: Any) -> Any:

@@ -137,7 +137,7 @@ def _parquet_files(source: Path) -> list[Path]:
     others = sorted(path.name for path in shown if not path.is_file() or format_of(path) != "Parquet")
     if others or not shown:
         reason = f"holds other things than Parquet files ({join_first(others, MAX_NAMES)})" if others else "is empty"
-        raise InputError(f"the folder {name} {reason}; pass a folder of files whose names end in .parquet.")
+        raise InputError(f"the folder {source} {reason}; pass a folder of files whose names end in .parquet.")
     return sorted(shown, key=lambda path: [(t.isdigit(), int(t) if t.isdigit() else 0, t) for t in _tokens(path)])
 
 

@@ -83,7 +83,7 @@ def _with_model(
     display.begin("computing probabilities")
     with collected_warnings(training, display):
         estimator.predict_proba(training.X[:1])
-        supervised = estimator.supervised_
+        supervised = without_samples(estimator.supervised_, has_probabilities=False)
     return replace(writer, features=training.features, model=without_samples(estimator), supervised=supervised)
 
 

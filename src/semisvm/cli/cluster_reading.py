@@ -12,13 +12,13 @@ from ..tables.arrow import ArrowTable
 from ..tables.files import display_name
 from ..tables.partitions import PartitionedTable
 from ..tables.reading import find_column
-from ..tables.target import Labels, read_labels
+from ..tables.target import Labels, check_classes, read_labels
 from . import InputError
 from .clusters import run_tasks
 from .partition_tasks import read_target_cells, take_rows
 from .progress import ProgressDisplay
 from .reading_report import reading_lines
-from .training import TableOptions, TrainingTable, make_features
+from .training import TableOptions, TrainingTable, find_named_columns, make_features
 
 MAX_SAMPLE = 20_000  # labeled rows, and as many others, in which columns are recognized
 MAX_CELLS = 10_000  # different ones of a target; more are no classes
@@ -68,6 +68,7 @@ def open_table(options: TableOptions) -> tuple[PartitionedTable, int]:
     columns = whole.without_rows()
     position = find_column(columns, options.target, "--target", display_name(options.source))
     columns.target_cells(position)  # refuses types that are no labels
+    find_named_columns(columns, position, options)
     return whole, position
 
 
@@ -107,6 +108,7 @@ def read_partitions(
 
 def add_sample(training: PartitionedTraining, seed: int, client: Any, display: ProgressDisplay) -> None:
     """Take some rows, recognize the columns in them and fit their features to them; say what was read."""
+    check_classes(training.target, training.labels.given, training.n_rows)
     rows = _choose_rows(training.codes, np.random.default_rng(seed))
     arguments = []
     for partition, here in zip(training.whole.partitions, training.slices()):

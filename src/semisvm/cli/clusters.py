@@ -89,8 +89,7 @@ def open_cluster(options: ClusterOptions, display: ProgressDisplay) -> Iterator[
                 'pip install "semisvm[cli,dask]"'
             ) from error
         except ClusterFailure as error:
-            again = " to go on from the checkpoint" if options.checkpoint else ""
-            raise InputError(f"{str(error).rstrip('.')}, and run the command again{again}.") from error
+            raise InputError(str(error)) from error
 
 
 def run_tasks(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..parallel.prediction import labels_by_threshold
 from ..tables.arrow import ArrowTable
 from ..tables.columns import RawColumn
 from ..tables.features import TableFeatures
@@ -19,14 +20,7 @@ from .confidence import ConfidenceHistogram
 from .training import probability_of
 from .writing import atomic_file
 
-BY_SAMPLE = (  # attributes of a fitted estimator that grow with the samples and that predictions do not need
-    "transduction_",
-    "training_scores_",
-    "support_",
-    "dual_coef_",
-    "_labeled_",
-    "_supervised_",
-)
+BY_SAMPLE = ("transduction_", "training_scores_", "support_", "dual_coef_", "_labeled_", "_supervised_")
 
 
 def read_target_cells(partition: Partition, target: str) -> tuple[list[Any], np.ndarray]:
@@ -56,10 +50,10 @@ def transform(table: ArrowTable, features: TableFeatures) -> tuple[Any, list[int
     return features.transform(values), n_unread
 
 
-def without_samples(estimator: Any) -> Any:
-    """A linear model as predictions need it, without what it holds for each sample of its fit."""
+def without_samples(estimator: Any, has_probabilities: bool = True) -> Any:
+    """A linear model as predictions need it, without what it holds of the samples of its fit."""
     predictor = copy.copy(estimator)
-    for name in BY_SAMPLE:
+    for name in BY_SAMPLE if has_probabilities else (*BY_SAMPLE, "_slope_"):
         vars(predictor).pop(name, None)
     return predictor
 
@@ -126,7 +120,7 @@ class PartitionWriter:
         assert self.features is not None
         X, unread = transform(table, self.features)
         X = X[empty]
-        found = self.model.predict(X) if codes is None else codes[empty]
+        found = labels_by_threshold(self.model, X) if codes is None else codes[empty]
         confidence = probability_of(self.model, self.model.predict_proba(X), found)
         different = 0 if self.supervised is None else int((self.supervised.predict(X) != found).sum())
         labels = [self.classes[code - 1] for code in found.tolist()]

@@ -110,14 +110,8 @@ def add_features(training: TrainingTable, display: ProgressDisplay) -> None:
 def make_features(training: TrainingTable) -> None:
     """Make X of the matrix of the table, or of all columns that can be used."""
     check_classes(training.target, training.labels.given, training.n_rows)
-    table, options = training.table, training.options
-    file_name = display_name(options.source)
-    named = {"--text": options.text, "--characters": options.characters, "--ignore": options.ignore}
-    found = {flag: {find_column(table, name, flag, file_name) for name in names} for flag, names in named.items()}
-    text, characters, ignored = found.values()
-    for flag, positions in found.items():
-        if training.position in positions:
-            raise InputError(f"{training.target!r} is the target, which is never a feature; remove it from {flag}.")
+    table = training.table
+    text, characters, ignored = find_named_columns(table, training.position, training.options)
     if table.matrix is not None:
         training.features = MatrixFeatures()
         training.X = training.features.fit_transform(table.matrix)
@@ -145,6 +139,17 @@ def make_features(training: TrainingTable) -> None:
     training.n_repeated = count_repeated(values)
     training.features = TableFeatures(used)
     training.X = training.features.fit_transform(values)
+
+
+def find_named_columns(table: Table, target: int, options: TableOptions) -> tuple[set[int], set[int], set[int]]:
+    """Positions of the columns of text, of misspelled text, and of those to leave out, as the options name them."""
+    file_name = display_name(options.source)
+    named = {"--text": options.text, "--characters": options.characters, "--ignore": options.ignore}
+    found = {flag: {find_column(table, name, flag, file_name) for name in names} for flag, names in named.items()}
+    for flag, positions in found.items():
+        if target in positions:
+            raise InputError(f"{table.names[target]!r} is the target, which is never a feature; remove it from {flag}.")
+    return found["--text"], found["--characters"], found["--ignore"]
 
 
 def count_repeated(values: list[Any]) -> int:

@@ -13,6 +13,8 @@ from .bench_app import bench
 from .options import (
     BalanceOption,
     CharactersOption,
+    CheckpointOption,
+    ClusterOption,
     Debug,
     EncodingOption,
     ExactOption,
@@ -25,8 +27,10 @@ from .options import (
     TableArgument,
     TargetOption,
     TextOption,
+    TlsOption,
     UnlabeledOption,
     Verbose,
+    WorkersOption,
 )
 from .progress import ProgressDisplay
 from .terminal import print_json, print_lines
@@ -93,7 +97,13 @@ def label(
     text: TextOption = None,
     characters: CharactersOption = None,
     ignore: IgnoreOption = None,
-    method: MethodOption = "semi",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="The estimator; semisvm info lists them. By default semi, and with --cluster multi-switch with a "
+            "linear kernel."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -108,8 +118,16 @@ def label(
     force: ForceOption = False,
     raw: RawOption = False,
     report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Whether to write a page to look at beside the output.")
+        bool,
+        typer.Option(
+            "--report/--no-report",
+            help="Whether to write a page to look at beside the output; there is none with --cluster.",
+        ),
     ] = True,
+    cluster: ClusterOption = None,
+    workers: WorkersOption = None,
+    tls_folder: TlsOption = None,
+    checkpoint: CheckpointOption = None,
     as_json: JsonOption = False,
     verbose: Verbose = False,
     debug: Debug = False,
@@ -117,12 +135,20 @@ def label(
     """Fill the unlabeled cells of a column, with a confidence for each."""
     stream = _report_stream(output)
     with ProgressDisplay(verbose, None if as_json else stream) as display:
-        from . import json_output, labeling, reporting
+        from . import json_output, reporting
+        from .clusters import ClusterOptions
+        from .labeling import LabelRequest
         from .training import MethodOptions
 
         options = _table_options(table, target, text, characters, ignore, unlabeled, exact_labels, encoding)
-        request = labeling.LabelRequest(options, MethodOptions(method, balance, seed), output, force, raw, report)
-        result = labeling.label(request, display)
+        where = ClusterOptions.from_options(cluster, workers, tls_folder, checkpoint)
+        model = MethodOptions(method or ("semi" if where is None else "multi-switch"), balance, seed)
+        request = LabelRequest(options, model, output, force, raw, report, where)
+        if where is None:
+            from .labeling import label as fill
+        else:
+            from .cluster_labeling import label_on_cluster as fill
+        result = fill(request, display)
     if as_json:
         print_json(json_output.label_content(result), stream)
     else:

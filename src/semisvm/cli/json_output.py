@@ -20,7 +20,7 @@ def training_content(training: TrainingTable) -> dict[str, Any]:
     return {
         "source": display_name(training.options.source),
         "target": training.target,
-        "rows": training.table.n_rows,
+        "rows": training.n_rows,
         "labels": {str(c): n for c, n in training.labels.given.most_common()},
         "repeated_rows": training.n_repeated,
         "columns": [
@@ -42,17 +42,16 @@ def _evaluation(evaluation: Evaluation | None) -> dict[str, Any]:
 
 def label_content(result: LabelResult) -> dict[str, Any]:
     """The result of ``semisvm label``."""
-    labels = np.array([str(c) for c in result.labels], dtype=object)
-    median = {c: float(np.median(result.confidence[labels == c])) for c in sorted(set(labels))}
     return training_content(result.training) | {
         "method": None if result.estimator is None else type(result.estimator).__name__,
         "filled": {str(c): n for c, n in result.filled.most_common()},
-        "median_confidence": median,
+        "median_confidence": result.confidences.by_class,
         **_evaluation(result.evaluation),
         "supervised_differs": result.n_different,
         "notes": result.notes,
         "output": str(result.output),
         "report": None if result.report is None else str(result.report),
+        "cluster": result.cluster,
     }
 
 

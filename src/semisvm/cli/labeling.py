@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..tables.files import STANDARD_STREAM, extension_of
 from ..tables.target import unused_name
+from .confidence import ConfidenceSummary
 from .evaluation import Evaluation, evaluate
 from .methods import find_method
 from .progress import ProgressDisplay
@@ -26,6 +28,9 @@ from .training import (
 )
 from .writing import atomic_file, check_output, output_path
 
+if TYPE_CHECKING:
+    from .clusters import ClusterOptions
+
 
 @dataclass(frozen=True)
 class LabelRequest:
@@ -37,6 +42,7 @@ class LabelRequest:
     force: bool = False
     raw: bool = False
     report: bool = True
+    cluster: ClusterOptions | None = None
 
 
 @dataclass
@@ -53,6 +59,12 @@ class LabelResult:
     confidence: np.ndarray = field(default_factory=lambda: np.ones(0))  # of the filled rows
     notes: list[str] = field(default_factory=list)
     report: Path | None = None
+    cluster: dict[str, Any] | None = None  # workers and dashboard, if it was one that did the work
+
+    @cached_property
+    def confidences(self) -> ConfidenceSummary:
+        """What the report says about the confidences."""
+        return ConfidenceSummary.of(self.labels, self.confidence)
 
 
 def label(request: LabelRequest, display: ProgressDisplay) -> LabelResult:

@@ -36,6 +36,31 @@ CharactersOption = Annotated[
 ]
 IgnoreOption = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")]
 MethodOption = Annotated[str, typer.Option(help="The estimator; semisvm info lists them.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Use a Dask cluster: the address of its scheduler, such as tcp://host:8786, or local for processes of "
+        "this computer. TABLE is a Parquet file or a folder of them, perhaps larger than memory, the output a folder.",
+    ),
+]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, help="Processes of --cluster local; by default one for each processor.")
+]
+TlsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="With --cluster tls://...: a folder with ca.pem, cert.pem and key.pem. By default the settings of Dask.",
+    ),
+]
+CheckpointOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="With --cluster: a folder for the steps of the fit; the same command goes on there if it was stopped.",
+    ),
+]
 BalanceOption = Annotated[
     str | None,
     typer.Option(

@@ -26,7 +26,7 @@ KINDS = {
 
 def reading_lines(training: TrainingTable) -> list[str]:
     """Rows, labels, duplicates, and the columns by kind."""
-    given, n_rows = training.labels.given, training.table.n_rows
+    given, n_rows = training.labels.given, training.n_rows
     n_unlabeled = n_rows - given.total()
     lines = [
         f"{display_name(training.options.source)}: {n_rows:,} rows, {given.total():,} with a label of "

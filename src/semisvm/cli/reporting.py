@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from ..tables.files import STANDARD_STREAM, display_name
 from ..tables.reading import join_first
 from .comparing import CompareResult
+from .confidence import LOW_CONFIDENCE
 from .evaluation import Evaluation
 from .labeling import LabelResult
 from .modeling import FitResult, PredictResult
@@ -18,7 +19,6 @@ from .suggesting import NextResult
 from .terminal import printable
 
 MAX_CLASSES = 30  # that a report lists
-LOW_CONFIDENCE = 0.7
 MIN_CLASS_LABELS = 5  # of a class
 
 
@@ -35,13 +35,12 @@ def label_report(result: LabelResult) -> list[str]:
         if result.n_different is not None:
             share = 100 * result.n_different / n_filled
             lines += [f"The supervised model would fill {result.n_different:,} rows differently ({share:.1f} %)."]
-        n_low = int((result.confidence < LOW_CONFIDENCE).sum())
-        median = np.median(result.confidence)
-        lines += [f"Confidence: median {median:.2f}, {n_low:,} rows below {LOW_CONFIDENCE:g}.", ""]
+        found = result.confidences
+        lines += [f"Confidence: median {found.median:.2f}, {found.n_low:,} rows below {LOW_CONFIDENCE:g}.", ""]
     lines += [f"note: {note}" for note in [*result.notes, *rare_class_notes(result)]]
     lines += [f"written to {relative(result.output)}"]
     lines += [f"report: {relative(result.report)}"] if result.report is not None else []
-    if n_filled and np.min(result.confidence) < LOW_CONFIDENCE:
+    if n_filled and result.confidences.n_low:
         lines += [f"next: look at the rows of lowest {target}_confidence, label some of them and run this again."]
     return lines
 
@@ -119,10 +118,9 @@ def class_table(result: LabelResult) -> list[str]:
     shown = classes[:MAX_CLASSES]
     width = max(len(printable(str(c))) for c in [*shown, "class"])
     lines = [f"  {'class':{width}s}  {'given':>9s}  {'filled':>9s}  {'confidence':>10s}"]
-    labels = np.array([str(c) for c in result.labels], dtype=object)
+    medians = result.confidences.by_class
     for c in shown:
-        of_class = result.confidence[labels == str(c)] if len(labels) else np.zeros(0)
-        sure = f"{np.median(of_class):.2f}" if len(of_class) else "-"
+        sure = f"{medians[str(c)]:.2f}" if str(c) in medians else "-"
         lines.append(f"  {printable(str(c)):{width}s}  {given[c]:9,d}  {filled[c]:9,d}  {sure:>10s}")
     return lines + ([f"  and {len(classes) - len(shown):,} more"] if len(classes) > len(shown) else [])
 

@@ -63,13 +63,18 @@ class TrainingTable:
     columns: list[Column] = field(default_factory=list)  # all but the target
     features: TableFeatures | MatrixFeatures | None = None
     X: Any = None
-    n_repeated: int = 0  # rows whose used columns equal those of an earlier row
+    n_repeated: int | None = 0  # rows whose used columns equal those of an earlier row
     notes: list[str] = field(default_factory=list)
 
     @property
     def target(self) -> str:
         """The name of the target."""
         return self.table.names[self.position]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
 
     @property
     def y(self) -> np.ndarray:
@@ -96,22 +101,17 @@ def read_target(options: TableOptions, display: ProgressDisplay) -> TrainingTabl
 
 
 def add_features(training: TrainingTable, display: ProgressDisplay) -> None:
-    """Make X of the matrix of the table, or of all columns that can be used, and say what was read."""
+    """Make X, and say what was read."""
     display.begin("preparing features")
-    _make_features(training)
+    make_features(training)
     display.say([*reading_lines(training), ""])
 
 
-def _make_features(training: TrainingTable) -> None:
-    check_classes(training.target, training.labels.given, training.table.n_rows)
-    table, options = training.table, training.options
-    file_name = display_name(options.source)
-    named = {"--text": options.text, "--characters": options.characters, "--ignore": options.ignore}
-    found = {flag: {find_column(table, name, flag, file_name) for name in names} for flag, names in named.items()}
-    text, characters, ignored = found.values()
-    for flag, positions in found.items():
-        if training.position in positions:
-            raise InputError(f"{training.target!r} is the target, which is never a feature; remove it from {flag}.")
+def make_features(training: TrainingTable) -> None:
+    """Make X of the matrix of the table, or of all columns that can be used."""
+    check_classes(training.target, training.labels.given, training.n_rows)
+    table = training.table
+    text, characters, ignored = find_named_columns(table, training.position, training.options)
     if table.matrix is not None:
         training.features = MatrixFeatures()
         training.X = training.features.fit_transform(table.matrix)
@@ -139,6 +139,17 @@ def _make_features(training: TrainingTable) -> None:
     training.n_repeated = count_repeated(values)
     training.features = TableFeatures(used)
     training.X = training.features.fit_transform(values)
+
+
+def find_named_columns(table: Table, target: int, options: TableOptions) -> tuple[set[int], set[int], set[int]]:
+    """Positions of the columns of text, of misspelled text, and of those to leave out, as the options name them."""
+    file_name = display_name(options.source)
+    named = {"--text": options.text, "--characters": options.characters, "--ignore": options.ignore}
+    found = {flag: {find_column(table, name, flag, file_name) for name in names} for flag, names in named.items()}
+    for flag, positions in found.items():
+        if target in positions:
+            raise InputError(f"{table.names[target]!r} is the target, which is never a feature; remove it from {flag}.")
+    return found["--text"], found["--characters"], found["--ignore"]
 
 
 def count_repeated(values: list[Any]) -> int:

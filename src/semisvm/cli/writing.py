@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -104,6 +105,53 @@ def atomic_file(path: Path, force: bool) -> Iterator[BinaryIO]:
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def check_output_folder(named: Path, source: Path, force: bool) -> Path:
+    """The path of a folder of Parquet files to write, which has nothing to do with the input."""
+    path, read = Path(os.path.realpath(named)), Path(os.path.realpath(source))
+    if path == read or path in read.parents or read in path.parents:
+        raise InputError(f"the output {named} is the input or a part of it; pass another folder with -o.")
+    if path.exists():
+        if not path.is_dir():
+            raise InputError(f"the output {named} is a file, but a cluster writes a folder; pass another one with -o.")
+        others = [one.name for one in path.iterdir() if one.is_dir() or one.suffix != ".parquet"]
+        if others:
+            raise InputError(f"the output {named} holds more than Parquet files ({others[0]}); pass another folder.")
+        if not force:
+            raise InputError(f"the output {named} exists; pass --force to replace it or another folder with -o.")
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {path.parent} of the output does not exist; create it or pass another one.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError(f"the folder {path.parent} of the output is not writable; pass another one with -o.")
+    return path
+
+
+@contextmanager
+def atomic_folder(path: Path, force: bool) -> Iterator[Path]:
+    """A folder to fill that appears under its name when it is complete, and not at all after an error."""
+    token = secrets.token_hex(4)
+    draft, former = (path.with_name(f".{path.name[:40]}.{token}.{end}") for end in ("tmp", "old"))
+    try:
+        draft.mkdir()
+        yield draft
+        raise_pending_signal()
+        if path.exists():
+            if not force:
+                raise InputError(f"{path} was created by another program in the meantime; pass another folder with -o.")
+            path.rename(former)
+        draft.rename(path)
+    except OSError as error:
+        if former.exists() and not path.exists():
+            former.rename(path)
+        raise InputError(
+            f"{path} could not be written ({error.strerror or error}); free disk space or pass another folder with -o."
+        ) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        if path.exists():
+            shutil.rmtree(former, ignore_errors=True)
     _sync_folder(path.parent)
 
 

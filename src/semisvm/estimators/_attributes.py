@@ -134,6 +134,9 @@ def print_memory(space: Space) -> None:
         size = 8 * space.n * rank / 2**20
         print(f"kernel of {space.n:,} samples by {rank:,} features: {size:,.0f} MiB of float64")
         return
+    if isinstance(space, Features) and not space.design.in_memory:
+        print(f"{space.n:,} samples by {space.design.d:,} features, in blocks")
+        return
     gram = space.gram()
     held = "held whole" if gram.fits_memory else "over the limit: computed by blocks"
     print(f"kernel matrix of {gram.n:,} samples: {gram.n_bytes / 2**20:,.0f} MiB of {gram.dtype}, {held}")

@@ -71,7 +71,7 @@ def local_client(
             scheduler_kwargs={"dashboard_address": address, "dashboard": dashboard_address is not None},
             local_directory=None if folder is None else str(folder),
             security=security or None,
-            silence_logs=logging.ERROR,
+            silence_logs=logging.CRITICAL,  # what goes wrong in a task is raised here
             **options,
         )
         stack.enter_context(cluster)

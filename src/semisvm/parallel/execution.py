@@ -218,7 +218,7 @@ class Cluster(Executor):
         merge: Callable[..., Any],
         places: Sequence[float],
     ) -> Any:
-        with _explained_failures(self._address), warnings.catch_warnings():
+        with explained_failures(self._address), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # vectors over the samples, once
             futures = []
             for place, each in zip(places, arguments):
@@ -285,7 +285,7 @@ def size_of(value: Any) -> int:
 
 
 @contextmanager
-def _explained_failures(address: str) -> Iterator[None]:
+def explained_failures(address: str) -> Iterator[None]:
     """Say in a sentence what happened to the cluster."""
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker

@@ -74,11 +74,16 @@ def _without_training_set(model: Any) -> Any:
     return light
 
 
-def _transduced(X: Any, start: int, model: Any) -> np.ndarray:
-    """Labels of the samples from a position on."""
+def labels_by_threshold(model: Any, X: Any) -> np.ndarray:
+    """Labels that a model without ``transduction_`` has found for unlabeled samples of its fit."""
     codes = model.decision_function(X)
     codes = (codes > model._thresholds_[0]).astype(int) if codes.ndim == 1 else codes.argmax(axis=1)
-    labels = model.classes_[codes]
+    return model.classes_[codes]
+
+
+def _transduced(X: Any, start: int, model: Any) -> np.ndarray:
+    """Labels of the samples from a position on."""
+    labels = labels_by_threshold(model, X)
     positions, _, given, _ = model._labeled_
     here = slice(*np.searchsorted(positions, [start, start + X.shape[0]]))
     labels[positions[here] - start] = given[here]

@@ -77,6 +77,14 @@ class ArrowTable(Table):
             )
         return without_fractions(column.to_pylist(), self.names[position])
 
+    def distinct_target_cells(self, position: int) -> tuple[list[Any], np.ndarray]:
+        """The values of the target that differ, in the order of the rows, and for each row the number of its value."""
+        encoded = self._decoded(position).combine_chunks().dictionary_encode(null_encoding="encode")
+        names = [self.names[position]]
+        table = pa.table([encoded.dictionary], names)
+        values = ArrowTable(names=names, n_rows=table.num_rows, table=table, form=self.form)
+        return values.target_cells(0), encoded.indices.to_numpy()
+
     def write(
         self,
         file: BinaryIO,

@@ -27,7 +27,9 @@ class Labels:
     notes: list[str] = field(default_factory=list)
 
 
-def read_labels(cells: Sequence[Any], markers: Sequence[str] = (), exact: bool = False) -> Labels:
+def read_labels(
+    cells: Sequence[Any], markers: Sequence[str] = (), exact: bool = False, counts: Sequence[int] | None = None
+) -> Labels:
     """The labels of a target.
 
     Empty cells, NA, N/A, NaN, null and ? are unlabeled, as are the markers that the user names. If there are neither
@@ -41,6 +43,8 @@ def read_labels(cells: Sequence[Any], markers: Sequence[str] = (), exact: bool =
         Other spellings of an unlabeled cell.
     exact : bool
         Whether spellings that differ in capitals or blanks are different classes.
+    counts : sequence of int, optional
+        How many rows have each cell, where the cells are those that differ.
     """
     texts = [_text_of(cell) for cell in cells]
     keys = [spelling_key(text) for text in texts]
@@ -51,23 +55,35 @@ def read_labels(cells: Sequence[Any], markers: Sequence[str] = (), exact: bool =
         if len({key for key, is_guessed in zip(keys, guessed) if not is_guessed}) > 1:
             hidden = guessed
     labels = Labels([None if is_hidden else cell for cell, is_hidden in zip(cells, hidden)])
-    spellings = Counter(text.strip() for text, is_hidden in zip(texts, hidden) if is_hidden and text.strip())
+    spellings = _count([text.strip() if is_hidden else None for text, is_hidden in zip(texts, hidden)], counts)
+    spellings.pop("", None)
     if spellings:
-        counts = ", ".join(f"{text!r} ({count:,})" for text, count in spellings.most_common(5))
-        labels.notes.append(f"taken as unlabeled: {counts}")
+        listed = ", ".join(f"{text!r} ({count:,})" for text, count in spellings.most_common(5))
+        labels.notes.append(f"taken as unlabeled: {listed}")
     if not exact:
-        _merge_spellings(labels)
-    labels.given = Counter(value for value in labels.values if value is not None)
+        _merge_spellings(labels, counts)
+    labels.given = _count(labels.values, counts)
     return labels
+
+
+def _count(values: Sequence[Any], counts: Sequence[int] | None) -> Counter:
+    """How many rows have each value but None."""
+    if counts is None:
+        return Counter(value for value in values if value is not None)
+    found: Counter = Counter()
+    for value, count in zip(values, counts):
+        if value is not None:
+            found[value] += count
+    return found
 
 
 def _text_of(cell: Any) -> str:
     return "" if cell is None else f"{cell:.0f}" if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _merge_spellings(labels: Labels) -> None:
+def _merge_spellings(labels: Labels, rows: Sequence[int] | None) -> None:
     """One class, named by its most frequent spelling, for spellings that differ in capitals or blanks alone."""
-    counts = Counter(value for value in labels.values if isinstance(value, str))
+    counts = _count([value if isinstance(value, str) else None for value in labels.values], rows)
     groups: dict[str, list[str]] = {}
     for spelling, _ in counts.most_common():
         groups.setdefault(spelling_key(spelling), []).append(spelling)

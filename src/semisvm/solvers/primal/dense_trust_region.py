@@ -52,6 +52,10 @@ class QuadraticModel(NamedTuple):
     values: np.ndarray
     slopes: np.ndarray
 
+    def decrease(self, smallest: float) -> float:
+        """What a step without a limit decreases, with eigenvalues of at least ``smallest``."""
+        return 0.5 * float(np.sum(self.slopes**2 / np.maximum(self.values, smallest)))
+
     def step(self, radius: float) -> Step:
         """The step of at most this length."""
         z = self._coordinates(radius)
@@ -60,25 +64,21 @@ class QuadraticModel(NamedTuple):
 
     def _coordinates(self, radius: float) -> np.ndarray:
         """V^-1 s."""
-        slopes, least = self.slopes, float(self.values[0])
+        least, size = float(self.values[0]), float(np.linalg.norm(self.slopes))
 
         def at(shift: float) -> np.ndarray:
-            return -slopes / (self.values + shift)
+            return -self.slopes / (self.values + shift)
 
-        if least > 0.0:
-            z = at(0.0)
-            if np.linalg.norm(z) <= radius:
-                return z
+        if least > 0.0 and np.linalg.norm(at(0.0)) <= radius:
+            return at(0.0)
         floor = max(-least, 0.0)
-        longest = floor + float(np.linalg.norm(slopes)) / radius  # a shift at which the step is short enough
-        nearest = floor + 1e-10 * max(abs(least), longest - floor, np.finfo(float).tiny)
-        if nearest >= longest or np.linalg.norm(at(nearest)) <= radius:  # the gradient hardly has the first direction
-            z = at(max(nearest, longest)) if nearest >= longest else at(nearest)
+        longest = floor + (1.0 + 1e-6) * size / radius  # a shift at which the step is short enough
+        nearest = floor + 1e-10 * (longest - floor + float(np.abs(self.values).max()))
+        z = at(nearest)
+        if np.linalg.norm(z) <= radius:  # the gradient hardly has the first direction
             return self._lengthened(z, radius) if least < 0.0 else z
-        shift = optimize.brentq(
-            lambda shift: 1.0 / np.linalg.norm(at(shift)) - 1.0 / radius, nearest, longest, rtol=1e-10
-        )
-        return at(float(shift))
+        excess = lambda shift: 1.0 / np.linalg.norm(at(shift)) - 1.0 / radius  # noqa: E731
+        return at(float(optimize.brentq(excess, nearest, longest, rtol=1e-10)))
 
     def _lengthened(self, z: np.ndarray, radius: float) -> np.ndarray:
         """z with as much of the first direction, of negative curvature, as the radius allows."""

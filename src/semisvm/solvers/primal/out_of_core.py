@@ -3,16 +3,9 @@
 minimize over w, b and the labels y_j of the unlabeled samples
 1/2 ||w||^2 [+ 1/2 b^2]  +  sum over labeled i of c_i (1 - y_i f_i)_+^2  +  c sum over unlabeled j of (1 - y_j f_j)_+^2
 
-with a number of positive labels y_j that the balance allows. At given w and b the best labels are y = sign(f - tau)
-(``threshold_search``), so that w and b alone are left: each pass takes the best labels, the labels of ``MultiSwitch``
-with unlimited switches. Labels change along a step, which takes curvature away: for many samples their change is
-smooth, and the Hessian is that of fixed labels less
-
-c |jump| p Cov(x | f = tau),      jump = -2 (1 - tau)_+ - 2 (1 + tau)_+,
-
-p being the density of the scores at tau (the second moment about zero if the number of positive labels is not at an end
-of what is allowed). A step minimizes this model in a trust region; where it is so short that hardly a label changes,
-that of fixed labels.
+with a number of positive labels y_j that the balance allows. The best labels for w and b are a threshold of the scores
+(``threshold_search``), so that w and b alone are left. Every pass takes the best labels, as ``MultiSwitch`` would with
+unlimited switches, and returns the derivatives of the objective for the next step (``threshold_newton``).
 """
 
 from __future__ import annotations
@@ -29,13 +22,10 @@ from ...solution import Certificate
 from ...spaces import Features
 from ..base import Callback, StoppingRule
 from .finite_newton import FiniteNewton
-from .step_models import StepModels
+from .threshold_newton import FIRST_WIDTH, ThresholdNewton
 from .threshold_objective import OutOfCoreProblem, Passes, Point, ThresholdObjective
 
-POLISH, MAX_LAST = 1e-2, 5  # times tol: where the last steps end; how many there are
-AT_ROUNDING = 1e-14  # of the objective: a smaller decrease is lost in it
-FIRST_RADIUS, RADIUS_FACTOR = 0.3, 2.0  # times the norm of theta; of the radius after a good step that is as long
-MAX_LAST_PASSES = 3
+MAX_LAST_PASSES = 3  # that look for the exact threshold at the last point
 
 
 class Start(NamedTuple):
@@ -137,13 +127,16 @@ class OutOfCoreSwitch:
         stop = StoppingRule(self.max_iter, self.max_time, callback)
         objective = ThresholdObjective(passes, problem)
         begin = start or _supervised(problem)
+        theta = np.append(begin.coef, begin.intercept)[: objective.size].astype(np.float64)
         with single_blas_thread:
             with stop:
-                search = _Search(objective, self.tol, stop, objective.first(begin.coef, begin.intercept, begin.tau))
+                search = ThresholdNewton(objective, self.tol, stop, theta, begin.tau)
                 while stop.running:
                     search.advance()
             if stop.best is None:  # Ctrl-C in the first pass
-                point = objective.first(begin.coef, begin.intercept, begin.tau)
+                point = objective.at(theta, begin.tau, FIRST_WIDTH, is_soft=False)
+            elif stop.status == "converged":
+                point = objective.again(search.point)
             else:
                 point = objective.again(stop.best[1])
             for _ in range(MAX_LAST_PASSES):
@@ -165,75 +158,3 @@ def _supervised(problem: OutOfCoreProblem) -> Start:
     labeled = Problem(Features(problem.X), problem.signs, problem.cost, SquaredHinge(), intercept=problem.intercept)
     solution = FiniteNewton().solve(labeled)
     return Start(solution.coef, solution.intercept)
-
-
-class _Search:
-    """The steps from point to point.
-
-    Parameters
-    ----------
-    objective : ThresholdObjective
-        What is minimized.
-    tol : float
-        Root of the predicted decrease at which the last steps begin.
-    stop : StoppingRule
-        What ends the search; each point that is tried is an iteration.
-    first : Point
-        Where to start.
-    """
-
-    def __init__(self, objective: ThresholdObjective, tol: float, stop: StoppingRule, first: Point):
-        self.objective, self.tol, self.stop = objective, tol, stop
-        self.n_last = 0
-        self._move_to(first)
-        self.radius = (
-            FIRST_RADIUS * np.sqrt(float(first.theta @ first.hessian @ first.theta)) + self.models.newton_length
-        )
-        self._log(first)
-
-    def advance(self) -> None:
-        """Try a step."""
-        now, step = self.point, self.models.step(self.radius)
-        then = self.objective.after(now, step.change)
-        decrease = now.value - then.value
-        ratio = decrease / step.predicted if step.predicted > 0.0 else 0.0
-        if ratio < 0.25:
-            self.radius = step.length * _line_minimum(now, then, step.change)
-        elif ratio > 0.75 and step.length > 0.99 * self.radius:
-            self.radius = RADIUS_FACTOR * step.length
-        at_rounding = step.predicted <= AT_ROUNDING * now.value  # the gradient decides
-        if (ratio > 1e-4 and decrease > 0.0) or (at_rounding and then.violation < now.violation):
-            self._move_to(then)
-        self._log(then, at_rounding)
-
-    def _move_to(self, point: Point) -> None:
-        self.point = point
-        self.models = StepModels.at(point, self.objective.problem.unlabeled_cost)
-        self.stop.offer(-self.stop.n_iter, point)  # the last one that was accepted
-
-    def _log(self, tried: Point, at_rounding: bool = False) -> None:
-        """Log a point that was tried and see whether the search ends."""
-        predicted = max(self.models.decrease, self.models.step(self.radius).predicted)
-        violation = float(np.sqrt(predicted / self.point.value)) if self.point.value > 0.0 else 0.0
-        self.n_last += violation <= self.tol
-        converged = violation <= POLISH * self.tol or self.n_last > MAX_LAST or (at_rounding and self.n_last > 0)
-        self.stop.log_iteration(
-            {
-                "objective": self.point.value,
-                "tried": tried.value,
-                "violation": violation,
-                "radius": self.radius,
-                "tau": self.point.labels.tau,
-                "n_passes": self.objective.n_passes,
-            },
-            converged,
-        )
-
-
-def _line_minimum(now: Point, then: Point, step: np.ndarray) -> float:
-    """Where the cubic through values and slopes at both ends of a step is least, as a part of the step, 0.1 to 0.5."""
-    first, last = float(now.gradient @ step), float(then.gradient @ step)
-    middle = first + last + 3.0 * (now.value - then.value)
-    root = np.sqrt(max(middle**2 - first * last, 0.0))
-    denominator = last - first + 2.0 * root
-    return float(np.clip(1.0 - (last + root - middle) / denominator, 0.1, 0.5)) if denominator > 0.0 else 0.1

@@ -78,6 +78,15 @@ def test_labels_are_the_best_where_pivots_lose_digits(kernel):
         assert solution.certificate.gap <= 3e-6 * smallest
 
 
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_costs_that_are_lost_beside_kernel_values_are_refused(intercept):
+    """Samples are equal, pivots on powers of two exact: the first leaves others 1/(2c) alone, which is not there."""
+    problem = search_problem(0, 4, intercept=intercept)
+    problem = replace(problem, space=Gram(Kernel("linear"), np.full((len(problem.signs), 1), 2.0**46)))
+    with pytest.raises(ValueError, match="too large for branch and bound"):
+        BranchBound().solve(problem)
+
+
 @pytest.mark.usefixtures("one_dive")
 def test_most_labels_are_pruned():
     """A quarter of the nodes of a full tree is enough where classes overlap, few are where they are clusters."""

@@ -87,6 +87,21 @@ def test_turns_without_a_balance_are_those_of_the_labeled_weight(weight, n_posit
     assert (y[problem.searched] > 0).sum() == n_positive
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_rounding_errors_below_zero_are_not_divided_by(monkeypatch):
+    """p is above 1/(2c); with kernel values of 1e5 and C = 1e11 what is computed may be zero or negative."""
+    problem = least_squares_problem(0, 12)
+    build = progressive.build_complement
+
+    def build_with_errors(*args):
+        complement = build(*args)
+        monkeypatch.setattr(type(complement), "diagonal", lambda _: np.linspace(-1e-16, 1e-16, 12))
+        return complement
+
+    monkeypatch.setattr(progressive, "build_complement", build_with_errors)
+    assert_least_squares_of_labels(problem, Progressive().solve(problem))
+
+
 @pytest.mark.parametrize("space", ["rbf", "features"])
 def test_size_of_the_panels_does_not_matter(space, monkeypatch):
     problem, found = least_squares_problem(5, 150, space=space, balance=Count(0.3, 0.15)), []

@@ -94,7 +94,8 @@ class ConvexSolver:
         if self.method == "newton":
             return solve_augmented(self.problem, dual, start, tol, stop)
         stop.max_iter = min(stop.max_iter, MAX_PAIR_STEPS)
-        return solve_dual(dual, start, tol, stop, polish, self.whole_matrix, self.f_of_fixed)
+        options = {"polish": polish, "whole_matrix": self.whole_matrix, "f_of_fixed": self.f_of_fixed}
+        return solve_dual(dual, start, tol, stop, **options)
 
 
 @dataclass(frozen=True)

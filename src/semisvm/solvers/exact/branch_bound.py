@@ -95,11 +95,23 @@ class BranchBound(Solver):
             stop.end("max_time")
         with stop:
             if stop.running:
-                search = _TreeSearch(problem, first, self.tol, stop)
-                search.run(np.random.default_rng(rng))
+                try:
+                    search = _TreeSearch(problem, first, self.tol, stop)
+                    search.run(np.random.default_rng(rng))
+                except ZeroDivisionError:  # a pivot, which is above 1/(2c)
+                    raise ValueError(_too_large(problem)) from None
         if search is None:
             return _without_search(problem, first, stop)
         return search.solution(self.max_time), search.lower_bound()
+
+
+def _too_large(problem: Problem) -> str:
+    """Why the matrix of the dual cannot be pivoted: what the costs add to its diagonal is lost beside kernel values."""
+    largest, cost = float(np.abs(problem.space.gram().diagonal()).max()), float(problem.cost.max())
+    return (
+        f"kernel values up to {largest:.2g} with costs up to {cost:.2g} are too large for branch and bound: they leave "
+        "no digits for 1/(2 C). Center and scale X, for instance with sklearn.preprocessing.StandardScaler, or lower C."
+    )
 
 
 def _order(problem: Problem) -> int:

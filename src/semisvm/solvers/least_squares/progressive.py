@@ -99,7 +99,8 @@ class _RemainingSamples:
         self.weights = problem.weights_of(problem.searched)
         self.f = first.scores[problem.searched].copy()
         self.complement = complement
-        self.p = complement.diagonal()
+        self.ridge = 0.5 / problem.cost[problem.searched]  # p is above it, but for rounding errors
+        self.p = np.maximum(complement.diagonal(), self.ridge)
         self.panel = np.zeros((PANEL, u))
         self.n_in_panel = 0
         self.y = np.zeros(u)
@@ -155,13 +156,13 @@ class _RemainingSamples:
         pivot = column / np.sqrt(self.p[j])
         self.panel[self.n_in_panel] = pivot
         self.n_in_panel += 1
-        self.p -= pivot * pivot
+        self.p = np.maximum(self.p - pivot * pivot, self.ridge[self.index])
         if self.n_in_panel == PANEL and self.is_left.any():
             kept = np.flatnonzero(self.is_left)
             self.complement.apply_panel(kept, np.flatnonzero(~self.is_left), self.panel)
             index, f, weights = self.index[kept], self.f[kept], self.weights[kept]
             is_left, self.panel, self.n_in_panel = np.ones(len(kept), dtype=bool), np.zeros((PANEL, len(kept))), 0
-            self.p = self.complement.diagonal()
+            self.p = np.maximum(self.complement.diagonal(), self.ridge[index])
             # together, so that Ctrl-C leaves arrays of one length
             self.index, self.f, self.weights, self.is_left = index, f, weights, is_left
 

@@ -32,6 +32,7 @@ def listening(pids):
 
 @pytest.mark.skipif(not pathlib.Path("/proc/net/tcp").exists(), reason="reads /proc")
 def test_nothing_listens_beyond_this_computer_and_strangers_are_refused():
+    pytest.importorskip("cryptography")
     with parallel.local_client(2, memory_limit="1GB") as client:
         pids = list(client.run(os.getpid).values())
         address = client.scheduler.address

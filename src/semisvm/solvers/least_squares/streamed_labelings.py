@@ -24,7 +24,8 @@ class StreamedLabelings(LowRankLabelings):
     """Labelings of a form of features that need not be in memory.
 
     A sweep tries the samples in the order of the blocks in which they are stored, and by the order that it is given
-    within a block of ``BLOCK_ROWS`` samples. Swaps are those of ``LowRankLabelings``.
+    within a block of ``BLOCK_ROWS`` samples. Swaps are those of ``LowRankLabelings``: of all samples, those of both
+    classes whose flips promise most are brought here, and no certificate says more than that no pair of these gains.
 
     Attributes
     ----------

@@ -135,6 +135,15 @@ def test_warnings_are_counted():
     assert run_task(table, SETUP, table.tasks(SETUP)[0]).warnings == {"UserWarning": 3}
 
 
+@pytest.fixture
+def ordinary_interrupts():
+    """Ctrl-C as Python handles it, whatever a test before has left."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ordinary_interrupts")
 def test_ctrl_c_that_a_solver_answers_with_its_best_model_is_not_a_result(tmp_path):
     def measure(setup, draw):
         try:

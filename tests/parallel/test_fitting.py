@@ -163,6 +163,16 @@ def test_kernels_that_need_the_whole_matrix_are_refused():
             parallel.fit(MultiSwitchTSVM(**params), *gaussians())
 
 
+def test_gamma_of_all_samples_is_refused():
+    with pytest.raises(ValueError, match="gamma='scale' needs the variance of all samples"):
+        parallel.fit(MultiSwitchTSVM(approximation="nystroem", gamma="scale"), *gaussians())
+
+
+def test_verbose_fit_says_what_it_reads(capsys):
+    parallel.fit(MultiSwitchTSVM(kernel="linear", verbose=1), *gaussians())
+    assert "900 samples by 8 features, in blocks" in capsys.readouterr().out
+
+
 def test_vectors_that_do_not_fit_are_refused_before_the_fit(monkeypatch):
     monkeypatch.setenv("SEMISVM_MEMORY", "1e5")
     with pytest.raises(MemoryError, match="vectors over 900 samples"):

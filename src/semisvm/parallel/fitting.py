@@ -154,6 +154,11 @@ def _settings(estimator: Any) -> ProblemSettings:
             f"{name}: kernel={kernel!r} with approximation={method!r} needs the whole kernel matrix; with samples in "
             "blocks use kernel='linear', or approximation='nystroem'."
         )
+    if isinstance(settings.gamma, str) and settings.gamma == "scale" and kernel != "linear":
+        raise ValueError(
+            f"{name}: gamma='scale' needs the variance of all samples; with samples in blocks use gamma='median', "
+            "which looks at a thousand of them, 'auto' or a number."
+        )
     return replace(settings, n_jobs=1)  # a pass takes all threads, and the journal one question after the other
 
 

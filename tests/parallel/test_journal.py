@@ -64,6 +64,16 @@ def test_checkpoint_of_another_fit_is_refused(monkeypatch, tmp_path):
             parallel.fit(model, table.copy(), y, checkpoint=folder)
 
 
+def test_checkpoint_of_other_samples_is_refused_at_once(monkeypatch, tmp_path):
+    """Where the first questions are the same: a value of one sample has changed."""
+    X, y = gaussians()
+    folder = tmp_path / "checkpoint"
+    interrupted_after(monkeypatch, 20, MultiSwitchTSVM(0.1, kernel="linear"), X, y, folder)
+    X[500, 3] = 99.0
+    with pytest.raises(ValueError, match="is that of another fit"):
+        parallel.fit(MultiSwitchTSVM(0.1, kernel="linear"), X, y, checkpoint=folder)
+
+
 def test_answer_that_was_not_written_to_its_end_is_computed_again(tmp_path):
     journal, calls = Journal(tmp_path), []
 

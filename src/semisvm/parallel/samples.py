@@ -58,6 +58,7 @@ class BlockedSamples:
             raise ValueError("X has no rows; at least one sample of each class is needed.")
         self.shape = sum(self.survey.counts), self.survey.n_features
         self.dtype, self.is_sparse = np.dtype(self.survey.dtype), self.survey.is_sparse
+        self._contents = self.shape, self.survey.largest, self.survey.smallest  # however the rows are grouped
         self._starts = np.concatenate([[0], np.cumsum(self.survey.counts)])
 
     __iter__ = None  # nothing should read all rows, one at a time
@@ -110,7 +111,7 @@ class BlockedSamples:
                 arguments.append((self._recipes(number), int(first), function, shared, *slices))
             return self.executor.run(tasks.accumulate, arguments, tasks.merge_sums)
 
-        return self.journal.answer((function.__name__, shared, tuple(by_rows)), compute)
+        return self.journal.answer((function.__name__, shared, tuple(by_rows), *self._contents), compute)
 
     def visit(
         self,

@@ -3,7 +3,8 @@
 ``dense``: ``MultiSwitchTSVM`` on two Gaussians of float32 in one file that the workers write, 200 labels, 40 % of one
 class; the means are +-0.25 (separated) or +-0.1 (overlapping) in each of 100 features. Measured: seconds to write, fit
 and predict, passes over all rows, seconds of a pass beside those of X'X in float32 alone, objective against the fit of
-one process on the same file, largest memory of client, scheduler and workers together without mapped files.
+one process on the same file, largest memory of client, scheduler and workers together without mapped files. Every fit
+has processes of its own.
 
 ``sparse``: ``MultiSwitchTSVM`` on rows of 40 entries in 131,072 columns. Measured: seconds of the fit in memory, in
 threads on blocks, on one worker and on two; bytes moved by a pass; and a fit one of whose workers is killed.
@@ -12,12 +13,14 @@ threads on blocks, on one worker and on two; bytes moved by a pass; and a fit on
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import signal
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,8 +67,12 @@ def write_table(client: Client, folder: Path, name: str, n: int, d: int) -> Tabl
     for part, shape, dtype in (("X", (n, d), np.float32), ("y", (n,), np.int8)):
         np.lib.format.open_memmap(folder / f"{part}.npy", "w+", dtype, shape)
     blocks = [(str(folder), name, start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
-    client.gather(client.map(lambda block: write_block(*block), blocks, pure=False))
-    return Table(*(np.load(folder / f"{part}.npy", mmap_mode="r") for part in "Xy"))
+    client.gather(client.map(_write_one, blocks, pure=False))
+    return load(folder)
+
+
+def _write_one(block: tuple) -> None:
+    write_block(*block)
 
 
 def partly(y: np.ndarray, seed: int) -> np.ndarray:
@@ -142,40 +149,63 @@ def gemm_seconds(X: np.ndarray) -> float:
     return seconds / 50 * len(X) / len(tile)
 
 
+def in_new_process(call: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a function in a process that has done nothing else."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(call, *arguments).result()
+
+
+def load(folder: Path) -> Table:
+    """The table, mapped into memory."""
+    return Table(*(np.load(folder / f"{part}.npy", mmap_mode="r") for part in "Xy"))
+
+
+def write_in_cluster(folder: Path, name: str, args: argparse.Namespace) -> dict:
+    """Write the table, and look at what it takes to multiply it."""
+    with parallel.local_client(args.workers) as client:
+        table, written = timed(write_table, client, folder, name, args.rows, args.features)
+    return {"table": name, "rows": args.rows, "write s": written, "X'X s": gemm_seconds(table.X)}
+
+
+def fit_in_cluster(folder: Path, balance: float | str, seed: int, n_workers: int) -> dict:
+    """Fit and predict, with processes for the workers."""
+    table = load(folder)
+    with parallel.local_client(n_workers) as client:
+        pids = [os.getpid(), *client.run(os.getpid).values()]
+        model = MultiSwitchTSVM(kernel="linear", balance=balance)
+        with largest_memory(pids) as memory:
+            y = partly(table.y, seed)
+            seconds = timed(parallel.fit, model, table.X, y, client=client, out_of_core=True).seconds
+            found = timed(lambda labels: labels.compute(), parallel.predict(model, table.X))
+    row = {"workers": n_workers, "fit s": seconds, "predict s": found.seconds, "passes": model.n_passes_}
+    row |= {"s a pass": seconds / model.n_passes_, "memory MB": memory[0]}
+    row |= {"error %": 100 * float(np.mean(found.result != table.y)), "objective": model.objective_}
+    return row | {"certificate": model.certificate_.value}
+
+
+def objective_of_one_process(folder: Path, balance: float | str, seed: int) -> float:
+    """The objective of the same fit in threads of one process."""
+    table, model = load(folder), MultiSwitchTSVM(kernel="linear", balance=balance)
+    return parallel.fit(model, table.X, partly(table.y, seed), client="threads", out_of_core=True).objective_
+
+
 def dense(args: argparse.Namespace) -> list[dict]:
-    """A row for each table and each way to know the share."""
+    """A row for each table and each way to know the share, all in new processes; and one of a single worker."""
     rows = []
     for name in args.sets:
-        with tempfile.TemporaryDirectory(dir=args.folder) as folder, parallel.local_client(args.workers) as client:
-            pids = [os.getpid(), *client.run(os.getpid).values()]
-            table, written = timed(write_table, client, Path(folder), name, args.rows, args.features)
-            limit = gemm_seconds(table.X)
-            share = float(np.mean(table.y))
-            for what, balance, seed in (
-                ("given", share, 0),
-                ("given, other labels", share, 1),
-                ("estimated", "auto", 0),
-            ):
-                y = partly(table.y, seed)
-                model = MultiSwitchTSVM(kernel="linear", balance=balance)
-                with largest_memory(pids) as memory:
-                    seconds = timed(parallel.fit, model, table.X, y, client=client, out_of_core=True).seconds
-                    found = timed(lambda labels: labels.compute(), parallel.predict(model, table.X))
-                one = MultiSwitchTSVM(kernel="linear", balance=balance)
-                if what == "given":
-                    parallel.fit(one, table.X, y, client="threads", out_of_core=True)
-                row = {"table": name, "rows": args.rows, "share": what, "write s": written, "fit s": seconds}
-                row |= {"predict s": found.seconds, "passes": model.n_passes_, "s a pass": seconds / model.n_passes_}
-                row |= {
-                    "X'X s": limit,
-                    "memory MB": memory[0],
-                    "error %": 100 * float(np.mean(found.result != table.y)),
-                    "objective": model.objective_,
-                }
-                row["one process %"] = 100 * (one.objective_ / model.objective_ - 1) if what == "given" else None
-                row["certificate"] = model.certificate_.value
-                rows.append(row)
-                print(row, flush=True)
+        with tempfile.TemporaryDirectory(dir=args.folder) as parent:
+            folder = Path(parent)
+            table = in_new_process(write_in_cluster, folder, name, args)
+            share = float(np.mean(load(folder).y))
+            kinds = [("given", share, 0), ("given, other labels", share, 1), ("estimated", "auto", 0)]
+            for what, balance, seed in kinds:
+                row = table | {"share": what} | in_new_process(fit_in_cluster, folder, balance, seed, args.workers)
+                one = in_new_process(objective_of_one_process, folder, balance, seed)
+                rows.append(row | {"one process %": 100 * (one / row["objective"] - 1)})
+                print(rows[-1], flush=True)
+            if name == args.sets[0]:
+                rows.append(table | {"share": "given"} | in_new_process(fit_in_cluster, folder, share, 0, 1))
+                print(rows[-1], flush=True)
     return rows
 
 

@@ -11,7 +11,8 @@ has to stay within a *band*, ``(low, high)``.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -121,11 +122,14 @@ def labels_by_sign(f: np.ndarray, weights: np.ndarray, balance: Balance) -> np.n
 def labels_in_band(f: np.ndarray, weights: np.ndarray, balance: Balance) -> np.ndarray:
     """Labels of +-1 by the rank of the scores: among the counts in the band, the one nearest to the signs."""
     low, high = positive_band(balance, weights)
-    sums = _sums_by_rank(f, weights)
-    allowed = np.flatnonzero((low <= sums) & (sums <= high))
-    if not len(allowed):
+    if np.all(weights == weights[:1]):
+        weight = float(weights[0]) if len(f) else 0.0
+        first, last = _between(lambda k: k * weight, low, high, len(f))
+    else:
+        first, last = _between(_sums_by_rank(f, weights).__getitem__, low, high, len(f))
+    if first > last:
         return labels_by_sign(f, weights, balance)
-    return _labels_by_rank(f, int(allowed[np.abs(allowed - np.count_nonzero(f > 0)).argmin()]))
+    return _labels_by_rank(f, min(max(int(np.count_nonzero(f > 0)), first), last))
 
 
 def _sums_by_rank(f: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -133,6 +137,12 @@ def _sums_by_rank(f: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if np.all(weights == weights[:1]):
         return np.arange(len(f) + 1) * (weights[0] if len(f) else 0.0)
     return np.concatenate([[0.0], np.cumsum(weights[np.argsort(-f, kind="stable")])])
+
+
+def _between(sums: Callable[[int], float], low: float, high: float, n: int) -> tuple[int, int]:
+    """The first and the last of 0 to n whose ascending sums are from low to high; the last is less if there is none."""
+    first = bisect_left(range(n + 1), low, key=sums)
+    return first, bisect_right(range(n + 1), high, key=sums) - 1
 
 
 def _labels_by_rank(f: np.ndarray, count: int) -> np.ndarray:

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +23,6 @@ dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
 FINITE_NEWTON = S3VM("squared_hinge", None, kernel="linear", solver="finite_newton", balance=None)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def collections(X, folder):
@@ -128,6 +120,28 @@ def test_a_killed_worker_costs_no_more_than_its_part_of_a_pass(client):
     np.testing.assert_array_equal(found.transduction_, expected.transduction_)
     client.wait_for_workers(2, timeout=30)
     assert pids[0] not in client.run(os.getpid).values()
+
+
+def test_a_worker_that_stands_still_for_a_while_costs_time_alone(client):
+    X, y = gaussians()
+    table = da.from_array(X, chunks=(150, -1))
+    expected = AnnealingTSVM(kernel="linear").fit(X, y)
+    pid, n_runs = next(iter(client.run(os.getpid).values())), count(1)
+    ordinary = Cluster.run
+
+    def run(self, task, arguments, merge):
+        if next(n_runs) == 5:
+            os.kill(pid, signal.SIGSTOP)
+            threading.Timer(1.5, os.kill, (pid, signal.SIGCONT)).start()
+        return ordinary(self, task, arguments, merge)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cluster, "run", run)
+        found = parallel.fit(AnnealingTSVM(kernel="linear"), table, y)
+    assert next(n_runs) > 10
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    np.testing.assert_array_equal(found.transduction_, expected.transduction_)
+    assert pid in client.run(os.getpid).values()
 
 
 def test_lost_scheduler_leaves_a_checkpoint_from_which_another_cluster_goes_on(tmp_path):

@@ -13,15 +13,6 @@ from semisvm.model_selection import LabeledKFold, make_labeled_scorer
 distributed = pytest.importorskip("distributed")
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 def test_grid_search_and_tables_of_papers_on_a_cluster(client, tmp_path):
     X, y = gaussians()
     search = GridSearchCV(

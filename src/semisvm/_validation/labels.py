@@ -164,14 +164,21 @@ def _warn_of_signs(values: np.ndarray, classes: np.ndarray, missing: np.ndarray,
         return
     if set(classes.tolist()) != {0, 1}:
         return
-    n_marked = sum(isinstance(v, numbers.Number) and v == -1 for v in values[missing].tolist())  # without None and NaN
-    n_zero = sum(v == 0 for v in values[~missing].tolist())
+    n_marked = _count(values[missing], -1)  # without None and NaN
+    n_zero = _count(values[~missing], 0)
     if n_marked and n_zero > n_marked + np.count_nonzero(~missing) - n_zero:
         warn_user(
             f"y holds the values -1, 0 and 1, most of them 0 ({n_zero} of {len(values)}); they are taken as the "
             "classes 0 and 1 with -1 for unlabeled samples. If -1 and 1 are the classes and 0 means unlabeled, pass "
             "unlabeled=0."
         )
+
+
+def _count(values: np.ndarray, number: int) -> int:
+    """How many values are a number."""
+    if values.dtype != object:
+        return int(np.count_nonzero(values == number))
+    return sum(isinstance(value, numbers.Number) and value == number for value in values.tolist())
 
 
 def check_two_classes(found: np.ndarray, marker: Any, some_dropped: bool = False) -> None:

@@ -45,10 +45,13 @@ class BlockedDesign(DesignMatrix):
         return _spread(found, tasks.mask_of(wanted), 0.0)
 
     def adjoint(self, P: np.ndarray) -> np.ndarray:
-        """X'P; without a pass where P is zero but at the samples that are kept in memory."""
+        """X'P; without a pass where P is zero but at samples that are kept in memory."""
         rows = np.flatnonzero(tasks.mask_of(P))
-        if self.X.are_kept(rows):
-            return DesignMatrix(self.X[rows]).adjoint(P[rows])
+        if not len(rows):
+            return np.zeros((self.d, *P.shape[1:]))
+        kept = self.X.kept_among(rows)
+        if kept is not None:
+            return DesignMatrix(self.X[kept]).adjoint(P[kept])
         return self.X.sum_over_rows(tasks.adjoint, (), (P,))[0][0]
 
     def weighted_squares(self, H: np.ndarray) -> np.ndarray:

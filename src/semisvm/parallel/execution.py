@@ -15,13 +15,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._threads import limit_threads, n_available_threads, run_in_threads
 from .blocks import scratch_folder
+from .packing import Packed, pack, unpack
 
 GROUPS_PER_THREAD = 1  # every task more costs some milliseconds a pass
 FAN_IN = 8  # results that are merged at a time on a cluster
@@ -46,7 +47,7 @@ class Missing:
 
 def call(task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Run a task in one thread, with what is held in place."""
-    values = [_take(one) if isinstance(one, Held) else one for one in arguments]
+    values = [_take(one) if isinstance(one, Held) else unpack(one) for one in arguments]
     if any(isinstance(value, Missing) for value in values):
         return Missing()
     with limit_threads(1):
@@ -56,7 +57,7 @@ def call(task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 def _take(argument: Held) -> Any:
     """The value that is held, or that has come to be held."""
     if argument.is_sent:
-        _held[argument.slot] = argument.version, argument.value
+        _held[argument.slot] = argument.version, unpack(argument.value)
     version, value = _held.get(argument.slot, (None, None))
     return value if version == argument.version else Missing()
 
@@ -197,19 +198,19 @@ class Cluster(Executor):
         places = [number / len(arguments) for number in range(len(arguments))] if places is None else places
         result = self._run(task, [tuple(self._unsent(one) for one in each) for each in arguments], merge, places)
         if isinstance(result, Missing):
-            result = self._run(task, arguments, merge, places)
+            result = self._run(task, [tuple(map(_packed, each)) for each in arguments], merge, places)
         if isinstance(result, Missing):
             raise RuntimeError("a worker does not hold what was sent with its task; restart the cluster.")
         return result
 
     def _unsent(self, argument: Any) -> Any:
-        """A held value as its version alone, if it was sent before."""
+        """An argument as it is sent: a held value as its version alone, if it was sent before."""
         if not isinstance(argument, Held):
-            return argument
+            return pack(argument)
         with self._lock:
             known = self._sent.get(argument.slot) == argument.version
             self._sent[argument.slot] = argument.version
-        return Held(argument.slot, argument.version, is_sent=False) if known else argument
+        return Held(argument.slot, argument.version, is_sent=False) if known else _packed(argument)
 
     def _run(
         self,
@@ -260,6 +261,11 @@ class Cluster(Executor):
         self._published.clear()
 
 
+def _packed(argument: Any) -> Any:
+    """An argument, or the value that is to be held, packed."""
+    return replace(argument, value=pack(argument.value)) if isinstance(argument, Held) else pack(argument)
+
+
 def _merge(merge: Callable[..., Any], *results: Any) -> Any:
     """Merged results; missing if one of them is."""
     return Missing() if any(isinstance(result, Missing) for result in results) else merge(*results)
@@ -279,7 +285,7 @@ def size_of(value: Any) -> int:
         return sum(size_of(one) for one in value)
     if isinstance(value, dict):
         return size_of(list(value.values()))
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | Packed):
         return value.nbytes
     return sum(size_of(getattr(value, name)) for name in ("data", "indices", "indptr") if hasattr(value, name))
 

@@ -183,6 +183,12 @@ class BlockedSamples:
         """Whether these are the rows that are here already."""
         return self._rows is not None and np.array_equal(self._rows[0], positions)
 
+    def kept_among(self, positions: np.ndarray) -> np.ndarray | None:
+        """The positions of the rows that are here already, if all of these are among them."""
+        if self._rows is None or len(positions) > len(self._rows[0]):
+            return None
+        return self._rows[0] if np.isin(positions, self._rows[0]).all() else None
+
     def _take(self, positions: np.ndarray) -> Any:
         ordered, inverse = np.unique(positions, return_inverse=True)
         owner = np.searchsorted(self._starts, ordered, side="right") - 1

@@ -292,6 +292,16 @@ def test_tolerance_of_zero_ends_where_the_arithmetic_does():
     assert reached.objective == pytest.approx(exact.objective, rel=1e-12)
 
 
+@pytest.mark.parametrize("memory", ["whole matrix", "active sets", "cached rows"])
+def test_rounds_without_a_step_end(memory, monkeypatch):
+    """A violation that rounding errors make larger than tol in one sum and smaller in another, pair by pair."""
+    if memory != "whole matrix":
+        restrict_memory(monkeypatch, 100, 250)
+    monkeypatch.setattr(smo, "pair_steps", lambda *_: (0, 0.0, -1))
+    point = solve_dual(build_dual(svm_problem(n=250)), whole_matrix=memory != "cached rows", polish=False)
+    assert (point.status, point.n_iter) == ("stalled", 0)
+
+
 @pytest.mark.parametrize("intercept", [True, "regularized"])
 @pytest.mark.parametrize("seed", range(3))
 def test_large_cost_on_few_features_needs_joint_steps_of_the_free_coordinates(seed, intercept):

@@ -10,6 +10,7 @@ from references import assert_close, assert_least_squares_of_labels, least_squar
 from semisvm.balance import Count, Free
 from semisvm.solvers import Progressive
 from semisvm.solvers.least_squares import progressive
+from semisvm.solvers.least_squares.schur_complement import DenseComplement
 
 BALANCES = [Free(), Count(0.4), Count(0.3, 0.15)]
 every_space = pytest.mark.parametrize("space", ["rbf", "features", "many features"])
@@ -143,3 +144,10 @@ def test_remaining_samples_get_signs_within_the_balance_after_an_early_end(share
     assert solution.certificate.value == (37 if status == "stopped" else 36)
     assert_least_squares_of_labels(problem, solution)
     assert (solution.labels[problem.searched] > 0).sum() == n_positive
+
+
+def test_errors_that_grow_without_end_are_refused_in_a_sentence(monkeypatch):
+    """As with kernel values of 1e45, whose rounding errors are divided by 1/C: scores would end in an overflow."""
+    monkeypatch.setattr(DenseComplement, "column", lambda self, j: 1e60 * self._C[j])
+    with pytest.raises(ValueError, match="no digits for 1/C"):
+        Progressive().solve(least_squares_problem())

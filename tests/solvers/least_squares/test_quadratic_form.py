@@ -226,6 +226,15 @@ def test_left_out_samples_are_scored_by_a_model_without_them(kind, intercept):
     assert_close(form.leave_one_out(y, alpha, groups), expected)
 
 
+def test_held_out_groups_without_digits_are_refused_in_a_sentence():
+    """Squares of 2^80 beside 1: S of the first two samples is singular in float64, though not in exact numbers."""
+    X = 2.0**40 * np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    form = LowRankForm(DesignMatrix(X), np.full(4, 2.0**-6))
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    with pytest.raises(ValueError, match="too large for held-out scores"):
+        form.leave_one_out(y, form.product(y), [np.arange(2)])
+
+
 def largest_density(M, y, wide=0.0):
     """Largest over mu of the log density of y under covariance M / mu + wide^2 11'."""
 

@@ -203,12 +203,18 @@ class LabelMoves:
         return y if low <= self.weights @ (y > 0) <= high else ranked
 
     def gains(
-        self, f: np.ndarray, y: np.ndarray, positive_share: float = 1.0, negative_share: float = 1.0
+        self,
+        f: np.ndarray,
+        y: np.ndarray,
+        positive_share: float = 1.0,
+        negative_share: float = 1.0,
+        among: np.ndarray | None = None,
     ) -> np.ndarray:
-        """What each flip gains; f and y over the searched samples."""
+        """What each flip gains; f and y over the searched samples, or over those at some positions among them."""
+        samples = self.samples if among is None else self.samples[among]
         positive = positive_share * losses.value(self.problem.labeled, f)
         negative = negative_share * losses.value(self.problem.labeled, -f)
-        return self.problem.cost[self.samples] * np.where(y > 0, positive - negative, negative - positive)
+        return self.problem.cost[samples] * np.where(y > 0, positive - negative, negative - positive)
 
     def best(self, gain: np.ndarray, y: np.ndarray, band: tuple[float, float]) -> tuple[np.ndarray, float]:
         """The flip of largest gain, or the best swap where the balance forbids some flip: positions, and the gain."""

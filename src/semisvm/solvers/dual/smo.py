@@ -111,6 +111,7 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
             stop.status = "converged"  # whatever limit was reached with the last step
         if not stop.running:
             return
+        n_steps = stop.n_iter
         if on_block:
             whole = len(movable) == gram.n and gram.fits_memory
             many = stop.n_iter + max(MANY, 20 * len(movable))
@@ -128,6 +129,8 @@ def _run_pair_steps(iterate: Iterate, tol: float, stop: StoppingRule, whole_matr
             goal = max(0.5 * tol, 0.1 * min(last, top - bottom, 1.0))
             last = top - bottom
             _steps_on_block(iterate, gram.block(active), active, followed, goal, stop)
+        if stop.running and stop.n_iter == n_steps:  # a violation of tol and a rounding error, which no pair has
+            stop.end("stalled")
 
 
 def _active_set(iterate: Iterate, top: float, bottom: float, limit: int) -> np.ndarray:

@@ -25,6 +25,7 @@ from .schur_complement import SchurComplement, build_complement
 from .system import check_memory, last_model, searched_solution, solve_labeled, system_in_time, system_samples
 
 PANEL = 64  # samples labeled between two updates of the whole Schur complement
+LARGEST = 1e100  # scores and pivots: beyond that they are rounding errors, divided by rounding errors
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,15 @@ class _RemainingSamples:
         """Eliminate sample j; the Schur complement itself is updated once a panel is full."""
         panel = self.panel[: self.n_in_panel]
         column = self.complement.column(j) - panel[:, j] @ panel
-        self.f += alpha * column
         pivot = column / np.sqrt(self.p[j])
+        with np.errstate(over="ignore"):
+            self.f += alpha * column
+        if not max(np.abs(self.f).max(), np.abs(pivot).max()) < LARGEST:
+            raise ValueError(
+                f"kernel values with costs up to {0.5 / self.ridge.min():.2g} are too large for the order of the "
+                "samples: they leave no digits for 1/C. Center and scale X, for instance with "
+                "sklearn.preprocessing.StandardScaler, or lower C."
+            )
         self.panel[self.n_in_panel] = pivot
         self.n_in_panel += 1
         self.p = np.maximum(self.p - pivot * pivot, self.ridge[self.index])

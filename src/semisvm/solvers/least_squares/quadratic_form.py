@@ -64,7 +64,7 @@ class QuadraticForm(ABC):
         held_out = y - alpha / self.diagonal()
         for group in groups or ():
             if len(group) > 1:
-                held_out[group] = y[group] - np.linalg.solve(self.block(group), alpha[group])
+                held_out[group] = y[group] - _solve_group(self.block(group), alpha[group])
         return held_out
 
     def evidence(self, y: np.ndarray) -> tuple[float, float]:
@@ -82,3 +82,14 @@ class QuadraticForm(ABC):
         rounding = np.finfo(float).eps * float(np.abs(y) @ np.abs(alpha))
         mu = 0.5 * m / max(self.value(y, alpha), rounding)
         return float(-0.5 * m * (np.log(2.0 * np.pi / mu) + 1.0) - 0.5 * self.log_det), mu
+
+
+def _solve_group(S: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """(S_gg)^-1 alpha_g; S_gg is positive definite, since leaving samples out adds to it what their costs were."""
+    try:
+        return np.linalg.solve(S, alpha)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "features or kernel values are too large for held-out scores: they leave no digits for 1/C. Center and "
+            "scale X, for instance with sklearn.preprocessing.StandardScaler, or lower C."
+        ) from None

@@ -32,11 +32,6 @@ def _largest(values: np.ndarray, samples: np.ndarray, n: int) -> np.ndarray:
     return samples if len(samples) <= n else samples[np.argsort(-values, kind="stable")[:n]]
 
 
-def _decreases(gain: np.ndarray, loss: np.ndarray, changed: np.ndarray) -> bool:
-    """Whether a change of labels decreases the losses by more than rounding error."""
-    return bool(gain[changed].sum() > MIN_GAIN * loss[changed].sum())
-
-
 class NewtonSearch:
     """The state of the search of one problem.
 
@@ -107,17 +102,21 @@ class NewtonSearch:
         wanted = labels_in_band(f, self.weights, self.problem.balance)
         sides = [np.flatnonzero((wanted == side) & (y != side)) for side in (1.0, -1.0)]
         changed = np.concatenate([_largest(-y[side] * f[side], side, max_switches) for side in sides])
-        if not len(changed) and self.moves.equal_weights:
-            return False
-        gain = self.moves.gains(f, y)
-        loss = self.searched_cost * np.maximum(1.0 - y * f, 0.0) ** 2
-        if not _decreases(gain, loss, changed) and not self.moves.equal_weights:
-            changed = self.moves.best(gain, y, self.moves.band(y))[0]
-        if not _decreases(gain, loss, changed):
+        if not self.moves.equal_weights and not self._decreases(f, y, changed):
+            changed = self.moves.best(self.moves.gains(f, y), y, self.moves.band(y))[0]
+        if not self._decreases(f, y, changed):
             return False
         y[changed] *= -1.0
         self.relabel(y)
         return True
+
+    def _decreases(self, f: np.ndarray, y: np.ndarray, changed: np.ndarray) -> bool:
+        """Whether other labels of some searched samples decrease the losses by more than rounding error."""
+        if not len(changed):
+            return False
+        gain = self.moves.gains(f[changed], y[changed], among=changed)
+        loss = self.searched_cost[changed] * np.maximum(1.0 - y[changed] * f[changed], 0.0) ** 2
+        return bool(gain.sum() > MIN_GAIN * loss.sum())
 
     def solve(self, costs: HingeCosts, tol: float, reduction: float = 0.0) -> Coroutine[None]:
         """Minimize at the given costs from the last point, as ``minimize`` does.

@@ -24,6 +24,7 @@ from .._threads import limit_threads, n_available_threads, run_in_threads
 from .blocks import scratch_folder
 from .packing import Packed, pack, unpack
 
+LOCALHOST = "127.0.0.1"
 GROUPS_PER_THREAD = 1  # every task more costs some milliseconds a pass
 FAN_IN = 8  # results that are merged at a time on a cluster
 RETRIES = 3  # of a task whose worker is lost or that fails
@@ -163,6 +164,8 @@ class Cluster(Executor):
     """
 
     def __init__(self, client: Any):
+        from distributed.comm import get_address_host
+
         self.client = client
         self._address = client.scheduler.address
         self._lock = threading.Lock()
@@ -175,6 +178,8 @@ class Cluster(Executor):
                 "for them (client.wait_for_workers)."
             )
         self._workers = sorted(workers)
+        # results come from the workers of this computer; others may be where only the scheduler can reach them
+        self._is_direct = all(get_address_host(address) == LOCALHOST for address in workers)
         self._n_threads = sum(worker["nthreads"] for worker in workers.values())
 
     @property
@@ -231,7 +236,7 @@ class Cluster(Executor):
                 while len(futures) > FAN_IN:
                     parts = [futures[k : k + FAN_IN] for k in range(0, len(futures), FAN_IN)]
                     futures = [self.client.submit(_merge, merge, *part, retries=RETRIES, pure=False) for part in parts]
-                results = self.client.gather(futures)
+                results = self.client.gather(futures, direct=self._is_direct)
             except BaseException:
                 if self.client.status == "running":
                     self.client.cancel(futures)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numba
 
+SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # for ``fastmath``: vector instructions; NaN keeps its meaning
 CACHE = os.environ.get("SEMISVM_NUMBA_CACHE", "1") != "0"
 _has_warned = False
 

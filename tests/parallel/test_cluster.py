@@ -80,7 +80,7 @@ def test_nothing_stays_on_the_workers(client, tmp_path):
 
 
 def test_vectors_are_sent_once_and_sums_are_small(client):
-    """A Hessian product sends V to every group and brings back a sum per group and scores at some curvature."""
+    """A Hessian product sends V to every group and brings back a sum per group and scores, of all samples at first."""
     from semisvm.parallel.design_matrix import BlockedDesign
 
     X, _ = sparse_samples(2000, 500)
@@ -94,9 +94,9 @@ def test_vectors_are_sent_once_and_sums_are_small(client):
             design.hessian_product(np.ones(500), 0.0, H)
             moved.append(samples.executor.n_bytes - before)
         n_groups = samples.executor.n_groups
-        per_product = 8 * (n_groups * (500 + 500 + 1) + 300)
-        assert moved[1:] == [per_product, per_product]
-        assert moved[0] == per_product + H.nbytes
+        sums = 8 * n_groups * (500 + 500 + 1)
+        assert moved[1:] == [sums + 8 * 300] * 2  # those of some curvature
+        assert moved[0] == sums + 8 * 2000 + H.nbytes
 
 
 def test_a_killed_worker_costs_no_more_than_its_part_of_a_pass(client):

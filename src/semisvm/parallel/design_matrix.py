@@ -34,6 +34,7 @@ class BlockedDesign(DesignMatrix):
         self.sparse = X.is_sparse
         self.n, self.d = X.shape
         self.size = X.survey.size
+        self._curvature: np.ndarray | None = None  # of the last Hessian product
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """X V."""
@@ -59,9 +60,15 @@ class BlockedDesign(DesignMatrix):
         return self.X.sum_over_rows(tasks.weighted_squares, (), (H,))[0][0]
 
     def hessian_product(self, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """X'(H o (X V + shift)), the sums of H o (X V + shift), and X V + shift, or nan where H is zero."""
-        (image, total), (scores,) = self.X.sum_over_rows(tasks.hessian_product, (V, shift), (H,), held=True)
-        return image, total, _spread(scores, tasks.mask_of(H), np.nan)
+        """X'(H o (X V + shift)), the sums of H o (X V + shift), and X V + shift, or nan where H is zero.
+
+        The first product with an H brings X V + shift everywhere: many a Newton step is over after it, and then takes
+        no pass for the other samples.
+        """
+        is_first, self._curvature = H is not self._curvature, H
+        answer = self.X.sum_over_rows(tasks.hessian_product, (V, shift, is_first), (H,), held=True)
+        (image, total), (scores,) = answer
+        return image, total, scores if is_first else _spread(scores, tasks.mask_of(H), np.nan)
 
     def accumulate(self, function: Callable[..., tuple], *shared: Any) -> tuple:
         """The sums over tiles of rows of what ``function(rows, first_row, *shared)`` returns."""

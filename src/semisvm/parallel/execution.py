@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -224,14 +225,16 @@ class Cluster(Executor):
         merge: Callable[..., Any],
         places: Sequence[float],
     ) -> Any:
+        import dask
+
         with explained_failures(self._address), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # vectors over the samples, once
-            futures = []
-            for place, each in zip(places, arguments):
-                self.n_bytes += size_of(each)
-                home = self._workers[int(place * len(self._workers))]
-                options = {"workers": [home], "allow_other_workers": True, "retries": RETRIES, "pure": False}
-                futures.append(self.client.submit(call, task, each, **options))
+            self.n_bytes += size_of(arguments)
+            homes = [[self._workers[int(place * len(self._workers))]] for place in places]
+            keys = dict(zip((f"{task.__name__}-{uuid.uuid4().hex}" for _ in homes), homes))
+            # one message for all: the client waits between two of them
+            with dask.annotate(workers=keys.__getitem__, allow_other_workers=True, retries=RETRIES):
+                futures = self.client.map(partial(call, task), arguments, key=list(keys), pure=False)
             try:
                 while len(futures) > FAN_IN:
                     parts = [futures[k : k + FAN_IN] for k in range(0, len(futures), FAN_IN)]

@@ -226,10 +226,18 @@ def mapped_norms(X: Any, first_row: int, T: np.ndarray, shift: np.ndarray) -> tu
     return (), (DesignMatrix(X).mapped_norms(T, shift),)
 
 
-def hessian_product(X: Any, first_row: int, V: np.ndarray, shift: Any, H: np.ndarray) -> tuple[Sums, Parts]:
-    """X'(H o (X V + shift)), sums of H o (X V + shift), and X V + shift at the rows of some curvature."""
-    image, totals, scores = DesignMatrix(X).hessian_product(V, shift, H)
-    return (image, totals), (scores[mask_of(H)],)
+def hessian_product(
+    X: Any, first_row: int, V: np.ndarray, shift: Any, everywhere: bool, H: np.ndarray
+) -> tuple[Sums, Parts]:
+    """With Z = X V + shift: X'(H o Z), the sums of H o Z, and Z everywhere or at the rows of some curvature."""
+    design = DesignMatrix(X)
+    image, totals, scores = design.hessian_product(V, shift, H)
+    if not everywhere:
+        return (image, totals), (scores[mask_of(H)],)
+    missing = np.isnan(scores)
+    if missing.any():
+        scores = np.where(missing, design.partial_product(V, missing) + shift, scores)
+    return (image, totals), (scores,)
 
 
 def norms(X: Any, first_row: int) -> tuple[Sums, Parts]:

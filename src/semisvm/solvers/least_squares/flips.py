@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import SUMS_IN_ANY_ORDER, jit
 
 MIN_GAIN = 1e-11  # of S_jj: a flip that gains less is rounding error and could be repeated without end
-REASSOCIATE = {"reassoc", "contract", "nsz"}  # sums may be vectorized; NaN and infinity keep their meaning
 
 
-@jit(fastmath=REASSOCIATE)
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def sweep(S, order, Y, A, weights, positive, low, high, n_rejected):
     """Try to flip every sample once in the given order, for a few labelings; arguments as in ``sweep_block``.
 
@@ -44,7 +43,7 @@ def sweep(S, order, Y, A, weights, positive, low, high, n_rejected):
     return n_flips
 
 
-@jit(fastmath=REASSOCIATE)
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def sweep_block(S, block, Y, A, weights, positive, low, high, n_rejected, change):
     """Try to flip a block of samples once, in their order, for every labeling that has not converged.
 
@@ -91,7 +90,7 @@ def sweep_block(S, block, Y, A, weights, positive, low, high, n_rejected, change
     return n_flips
 
 
-@jit(fastmath=REASSOCIATE)
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def add_changes(rows, change, A):
     """A += change rows, for changes that are mostly zero."""
     for r in range(len(change)):
@@ -101,7 +100,7 @@ def add_changes(rows, change, A):
                     A[r, i] += change[r, k] * rows[k, i]
 
 
-@jit(fastmath=REASSOCIATE)
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def sweep_low_rank(Q, searched, sqrt_cost, diagonal, order, Y, P, weights, positive, low, high, n_rejected):
     """A sweep for S = c^1/2 (I - QQ') c^1/2; ``searched`` are the rows of Q that belong to the u samples.
 
@@ -134,7 +133,7 @@ def sweep_low_rank(Q, searched, sqrt_cost, diagonal, order, Y, P, weights, posit
     return n_flips
 
 
-@jit(fastmath=REASSOCIATE)
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def sweep_rows(
     Z, order, leverages, cost, inverse, steps, step_of, Y, W, B, weights, positive, low, high, n_rejected, limit
 ):
@@ -205,7 +204,7 @@ def sweep_rows(
     return n_flips
 
 
-@jit(fastmath=REASSOCIATE)
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def steepest_flips(S, y, alpha, weights, positive, low, high):
     """Flip the label that gains most until none gains, ``len(y)`` times at most.
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import SUMS_IN_ANY_ORDER, jit
 from .smooth_objective import loss_of_sample
-
-SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # lets the compiler use vector instructions
 
 
 @jit(fastmath=SUMS_IN_ANY_ORDER)

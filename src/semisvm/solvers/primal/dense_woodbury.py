@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ..._jit import jit
+from ..._jit import SUMS_IN_ANY_ORDER, jit
 from ..._threads import single_blas_thread
 from ...losses import curvature, of_sample
 from ...spaces import LeadingDirections
-from .dense_pass import SUMS_IN_ANY_ORDER, add_row, full_ends, product
+from .dense_pass import add_row, full_ends, product
 from .operator import PrimalOperator
 from .smooth_objective import SmoothObjective
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import SUMS_IN_ANY_ORDER, jit
 from ..base import StoppingRule
 from ..line_search import next_trial
 from .batch import Coroutine
@@ -48,7 +48,7 @@ def derivatives(f, positive, negative):
     return gradient, curvature
 
 
-@jit()
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def _derivatives_along(f, z, positive, negative, t):
     """First and second derivatives of the losses by t at f + t z."""
     first, second = 0.0, 0.0
@@ -81,7 +81,7 @@ def exact_step(f, z, positive, negative, slope, curvature):
     return t
 
 
-@jit()
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def sum_of_losses(f, positive, negative):
     """The losses."""
     total = 0.0

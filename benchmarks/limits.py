@@ -3,9 +3,10 @@
 A row is a piece of work: ours and the peer take turns, then the limit is timed in the same run. The limit is the work
 that no method of its kind avoids: one kernel matrix, X X' and its exponentials (``kernel``); one X w and one X'v
 (``pass``); one Cholesky factorization (``potrf``). Seconds are the best of the repeats, CPU seconds those of all
-threads. Objectives are recomputed by ``semisvm.problem`` from the coefficients of both, and are what the estimator
-says, which is the same, where there is no peer of that objective. Rows of searches have as the peer the same method
-with less to do, or its fastest relative.
+threads. What takes milliseconds is called many times in a row, as in ``timeit``; with ``--single`` once, after other
+work, when both sides wait for memory more than they compute. Objectives are recomputed by ``semisvm.problem`` from the
+coefficients of both, and are what the estimator says, which is the same, where there is no peer of that objective. Rows
+of searches have as the peer the same method with less to do, or its fastest relative.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Work(NamedTuple):
     limit: Call
     objective: Callable[[Any], float] | None = None
     repeats: int = 3
+    calls: int = 1  # in a row, of which a turn is the mean
 
 
 def kernel_matrix(X: Any) -> Call:
@@ -112,10 +114,10 @@ def small() -> list[Work]:
         data = noisy_sphere(n)
         value = hinge_objective(Kernel("rbf", GAMMA), data.X, data.y, 1.0, "hinge", True)
         peer, ours = fitting(SVC(gamma=GAMMA), data.X, data.y), fitting(SVM(1.0, gamma=GAMMA), data.X, data.y)
-        rows.append(Work(f"SVM rbf, n = {n}", "SVC", peer, ours, "kernel", kernel_matrix(data.X), value, 30))
+        rows.append(Work(f"SVM rbf, n = {n}", "SVC", peer, ours, "kernel", kernel_matrix(data.X), value, 15, 20))
     fitted, X = (peer(), ours()), data.X
     one, many = [lambda model=model: model.predict(X[:1]) for model in fitted], kernel_matrix(X[:1])
-    rows.append(Work("predict one row, n = 500", "SVC", *one, "kernel", many, None, 100))
+    rows.append(Work("predict one row, n = 500", "SVC", *one, "kernel", many, None, 15, 200))
     return rows
 
 
@@ -242,10 +244,11 @@ GROUPS: dict[str, Callable[[], list[Work]]] = {
 # ---------------------------------------------------------------- measurement
 
 
-def measure(work: Work) -> dict[str, Any]:
+def measure(work: Work, single: bool) -> dict[str, Any]:
     """A row of the table; everything is called once before the clock starts."""
     work.peer(), work.ours(), work.limit()
-    timed = race({"peer": work.peer, "ours": work.ours, "limit": work.limit}, work.repeats)
+    calls = {"peer": work.peer, "ours": work.ours, "limit": work.limit}
+    timed = race(calls, 2 * work.repeats) if single else race(calls, work.repeats, work.calls)
     peer, ours, limit = timed["peer"], timed["ours"], timed["limit"]
     row = {"work": work.name, "peer": work.peer_name, "peer s": peer.best, "peer CPU s": peer.best_cpu}
     row |= {"ours s": ours.best, "ours CPU s": ours.best_cpu, "ours/peer": ours.best / peer.best}
@@ -262,12 +265,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
     options.add_argument("--only", default="", help="a part of the name of the rows to measure")
+    options.add_argument("--single", action="store_true", help="every call by itself, after other work")
     args = options.parse_args()
     rows = []
     for group in args.groups:
         for work in GROUPS[group]():
             if args.only in work.name:
-                rows.append(measure(work))
+                rows.append(measure(work, args.single))
                 print(f"{work.name}: {rows[-1]['ours/peer']:.2f}", flush=True)
     print()
     show(rows)

@@ -54,8 +54,8 @@ class Timed(NamedTuple):
         return statistics.median(self.seconds)
 
 
-def race(calls: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, Timed]:
-    """Time several calls that take turns."""
+def race(calls: Mapping[str, Callable[[], Any]], repeats: int, n_calls: int = 1) -> dict[str, Timed]:
+    """Time several calls that take turns; a turn is the mean of ``n_calls`` in a row."""
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     results: dict[str, Any] = {}
     for _ in range(repeats):
@@ -63,8 +63,10 @@ def race(calls: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, Time
             results.pop(name, None)
             gc.collect()
             start = time.perf_counter(), time.process_time()
-            results[name] = call()
-            seconds[name].append((time.perf_counter() - start[0], time.process_time() - start[1]))
+            for _ in range(n_calls):
+                results[name] = call()
+            wall, cpu = time.perf_counter() - start[0], time.process_time() - start[1]
+            seconds[name].append((wall / n_calls, cpu / n_calls))
     columns = {name: tuple(zip(*pairs)) for name, pairs in seconds.items()}
     return {name: Timed(wall, results[name], cpu) for name, (wall, cpu) in columns.items()}
 

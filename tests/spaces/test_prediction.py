@@ -1,5 +1,7 @@
 """f at new samples against the formula of the kernel."""
 
+import gc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -39,7 +41,19 @@ def test_scores_by_blocks_of_support_vectors_and_in_float32(monkeypatch):
     monkeypatch.setattr(gram, "TILE", 20)
     assert_close(kernel_scores(RBF, X, X, coef, b), expected)
     monkeypatch.setattr(prediction, "FLOAT64_SAMPLES", 100)
-    assert_close(kernel_scores(RBF, X, X, coef, b), expected, 1e-4)
+    assert_close(kernel_scores(RBF, X, X.copy(), coef, b), expected, 1e-4)
+
+
+def test_what_is_kept_of_support_vectors_ends_with_them():
+    X, coef = random_samples(40), random_samples(2, 40, seed=3)
+    support = X.copy()
+    key = id(support)
+    for kernel in (RBF, NAMED["laplacian"], NAMED["poly"], RBF):  # each time those of this kernel
+        assert_close(kernel_scores(kernel, X, support, coef, b), kernel_matrix(kernel, X) @ coef.T + b, 1e-6)
+    assert key in prediction._prepared
+    del support
+    gc.collect()
+    assert key not in prediction._prepared
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

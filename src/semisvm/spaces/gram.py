@@ -117,8 +117,10 @@ class Gram(Memo):
         return kernels.evaluate(self.kernel, self.samples.take(rows), self.samples.take(columns))
 
     def _symmetric(self, samples: Samples) -> np.ndarray:
-        """Tiles of the upper triangle, each written twice."""
+        """Tiles of the upper triangle, each written twice; a single tile is the matrix itself."""
         n = samples.X.shape[0]
+        if n <= TILE:  # no second array of its size, whose memory the system would give anew in every fit
+            return kernels.evaluate(self.kernel, samples, samples).astype(self.dtype, copy=False)
         K = np.empty((n, n), dtype=self.dtype)
 
         def fill(corner: tuple[slice, slice]) -> None:

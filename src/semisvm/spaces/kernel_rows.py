@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import SUMS_IN_ANY_ORDER, jit
 from .._threads import run_in_threads, tiles
 
 CHUNK = 1024  # rows computed at once where their places in the cache are not contiguous
 
 
-@jit(fastmath={"contract", "reassoc", "nsz"})
+@jit(fastmath=SUMS_IN_ANY_ORDER)
 def add_rows(K, index, weights, start, stop, out):
     """out[start:stop] += sum over index of weight times that part of the row of K, in strips that fit the cache."""
     strip = 2048

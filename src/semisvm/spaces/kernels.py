@@ -33,6 +33,7 @@ import numpy as np
 from scipy import sparse
 
 from .._threads import blas_threads_for
+from .distances import to_squared_distances
 
 ROUNDING = 8.0  # a squared distance below this many rounding errors of its terms is zero
 BLOCK = 500_000  # entries in some rows of a sparse table
@@ -263,10 +264,7 @@ def arguments(form: KernelForm, A: Samples, B: Samples, width: float = 0.0) -> n
     if form.needs_distance:
         assert A.squared_norms is not None, "samples of another kernel"
         assert B.squared_norms is not None, "samples of another kernel"
-        T *= -2.0
-        T += A.squared_norms[:, None]
-        T += B.squared_norms
-        np.maximum(T, 0.0, out=T)
+        to_squared_distances(T, A.squared_norms, B.squared_norms)
         noise = ROUNDING * np.finfo(T.dtype).eps
         largest = noise * (A.squared_norms.max(initial=0.0) + B.squared_norms.max(initial=0.0))
         if form.argument == "distance" or largest > MAGNIFIED * width:  # the root magnifies an error, too
@@ -290,7 +288,7 @@ def diagonal(kernel: Kernel, A: Samples) -> np.ndarray:
 
 
 def _evaluate_callable(function: Any, A: Any, B: Any) -> np.ndarray:
-    values = np.asarray(function(A, B), dtype=np.float64)
+    values = np.array(function(A, B), dtype=np.float64)  # a copy: it may be the memory of the next call, too
     if values.shape != (A.shape[0], B.shape[0]):
         raise ValueError(
             f"the kernel function returned an array of shape {values.shape} for {A.shape[0]} and {B.shape[0]} samples; "

@@ -21,12 +21,11 @@ def solve_free(iterate: Iterate) -> None:
     free = iterate.free()
     if not 0 < len(free) <= LIMIT:
         return
-    H, right = _system(iterate, free)
-    right[:-1] += H[:-1, :-1] @ iterate.a[free]
-    right[-1] += H[-1, :-1] @ iterate.a[free]
+    low, high, up = _piece(iterate, free)
+    H, right = _system(iterate, free, up)
+    right += H[:, :-1] @ iterate.a[free]
     with single_blas_thread:
         solved = _solve_symmetric(H, right)[:-1]
-    low, high = _piece(iterate, free)
     if (solved < low).any() or (solved > high).any():
         return
     exact = iterate.a.copy()
@@ -54,7 +53,8 @@ def _newton_steps(iterate: Iterate) -> None:
         free = iterate.free()
         if not 1 < len(free) <= LIMIT:
             return
-        H, right = _system(iterate, free)
+        low, high, up = _piece(iterate, free)
+        H, right = _system(iterate, free, up)
         right[-1] = 0.0
         H[np.arange(len(free)), np.arange(len(free))] += RIDGE * np.abs(H).max()
         with single_blas_thread:
@@ -64,7 +64,6 @@ def _newton_steps(iterate: Iterate) -> None:
                 return
         if not right[:-1] @ step > 0.0:  # by rounding
             return
-        low, high = _piece(iterate, free)
         end = np.where(step > 0.0, high, low)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             ratio = np.where(step != 0.0, (end - iterate.a[free]) / step, np.inf)
@@ -76,8 +75,11 @@ def _newton_steps(iterate: Iterate) -> None:
             return
 
 
-def _system(iterate: Iterate, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The matrix of the free coordinates, bordered by the sum, and the right side for a change of them."""
+def _system(iterate: Iterate, free: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix of the free coordinates, bordered by the sum, and the right side for a change of them.
+
+    ``up`` are the slopes of phi there.
+    """
     n, k = iterate.dual.gram.n, len(free)
     real, virtual = free[free < n], free[free >= n]
     H = np.zeros((k + 1, k + 1))
@@ -85,18 +87,18 @@ def _system(iterate: Iterate, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     if len(virtual):
         H[len(real) : k, :k] = iterate.V[np.ix_(virtual - n, free)]
         H[: len(real), len(real) : k] = iterate.V[np.ix_(virtual - n, real)].T
-    H[np.arange(k), np.arange(k)] += iterate.ridge[free]
-    size = np.abs(H).max() or 1.0  # the border is as large as the kernel values, on whatever scale these are
+    if iterate.dual.ridge is not None:
+        H[np.arange(k), np.arange(k)] += iterate.ridge[free]
+    size = max(H.max(), -H.min()) or 1.0  # the border is as large as the kernel values, on whatever scale these are
     H[k, :k] = H[:k, k] = size
-    up, _ = iterate.slopes()
-    return H, np.r_[(up - iterate.f)[free], -size * iterate.a.sum()]
+    return H, np.append(up - iterate.f[free], -size * iterate.a.sum())
 
 
-def _piece(iterate: Iterate, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the linear pieces of phi on which the free coordinates are."""
-    lower, kink, upper = (piece[free] for piece in iterate.pieces[:3])
+def _piece(iterate: Iterate, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ends of the linear pieces of phi on which the free coordinates are, and the slopes of these."""
+    lower, kink, upper, slope, slope_above = (piece[free] for piece in iterate.pieces)
     below = iterate.a[free] < kink
-    return np.where(below, lower, kink), np.where(below, kink, upper)
+    return np.where(below, lower, kink), np.where(below, kink, upper), np.where(below, slope, slope_above)
 
 
 def _solve_symmetric(H: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ import numpy as np
 
 from ..._jit import jit
 
-STRIP = 256
+STRIP = 32
 TINY = 1e-12  # of the largest k(x, x): curvature of a pair of equal samples
 SMALLEST = float(np.finfo(np.float64).tiny)
 VECTOR = {"contract", "arcp", "nnan", "nsz"}

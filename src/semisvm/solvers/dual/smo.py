@@ -197,7 +197,7 @@ def _steps_on_block(
     n, a_before, f_before = iterate.dual.gram.n, iterate.a.copy(), iterate.f.copy()
     virtual, stagnation = np.arange(n, len(iterate.a)), Stagnation()
     while True:
-        here = join(active, virtual)
+        here = slice(None) if len(active) == n else join(active, virtual)  # then views of the arrays of the run
         pieces = tuple(piece[here] for piece in iterate.pieces)
         a, f, ridge, diagonal = iterate.a[here], iterate.f[here], iterate.ridge[here], iterate.diagonal[here]
         V = np.ascontiguousarray(iterate.V[:, here])

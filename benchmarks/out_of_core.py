@@ -3,11 +3,12 @@
 ``dense``: ``MultiSwitchTSVM`` on two Gaussians of float32 in one file that the workers write, 200 labels, 40 % of one
 class; the means are +-0.25 (separated) or +-0.1 (overlapping) in each of 100 features. Measured: seconds to write, fit
 and predict, passes over all rows, seconds of a pass beside those of X'X in float32 alone, objective against the fit of
-one process on the same file, largest memory of client, scheduler and workers together without mapped files. Every fit
-has processes of its own.
+one process on the same file, largest memory of client, scheduler and workers together without mapped files; and what a
+second worker brings, by turns. Every fit has processes of its own.
 
-``sparse``: ``MultiSwitchTSVM`` on rows of 40 entries in 131,072 columns. Measured: seconds of the fit in memory, in
-threads on blocks, on one worker and on two; bytes moved by a pass; and a fit one of whose workers is killed.
+``sparse``: ``MultiSwitchTSVM`` on rows of 40 entries in 131,072 columns, in files that the workers read. Measured:
+seconds of the fit in memory with one and two threads, in threads on blocks, on one worker and on two; bytes moved by a
+pass; and a fit one of whose workers is killed.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def write_table(client: Client, folder: Path, name: str, n: int, d: int) -> Tabl
         np.lib.format.open_memmap(folder / f"{part}.npy", "w+", dtype, shape)
     blocks = [(str(folder), name, start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
     client.gather(client.map(_write_one, blocks, pure=False))
+    os.sync()  # else the disk is busy in the first fit
     return load(folder)
 
 
@@ -95,9 +97,11 @@ def sparse_block(seed: int) -> tuple[Any, np.ndarray]:
     return X, y
 
 
-def sparse_samples(seed: int) -> Any:
-    """The samples of ``sparse_block``."""
-    return sparse_block(seed)[0]
+def write_sparse_block(folder: Path, seed: int) -> np.ndarray:
+    """Write the samples of ``sparse_block`` to a file, and return their classes."""
+    X, y = sparse_block(seed)
+    sparse.save_npz(folder / f"{seed}.npz", X, compressed=False)
+    return y
 
 
 # ---------------------------------------------------------------- measurement
@@ -203,29 +207,36 @@ def dense(args: argparse.Namespace) -> list[dict]:
                 one = in_new_process(objective_of_one_process, folder, balance, seed)
                 rows.append(row | {"one process %": 100 * (one / row["objective"] - 1)})
                 print(rows[-1], flush=True)
-            if name == args.sets[0]:
-                rows.append(table | {"share": "given"} | in_new_process(fit_in_cluster, folder, share, 0, 1))
+            for n_workers in (1, args.workers) * 3 if name == args.sets[0] else ():
+                row = table | {"share": "given"} | in_new_process(fit_in_cluster, folder, share, 0, n_workers)
+                rows.append(row | {"one process %": None})
                 print(rows[-1], flush=True)
     return rows
 
 
 def sparse_rows(args: argparse.Namespace) -> list[dict]:
     """A row for each way to fit the same samples."""
-    count = -(-args.rows // SPARSE_BLOCK)
-    parts = [sparse_block(seed) for seed in range(count)]
-    X, y = sparse.csr_array(sparse.vstack([part[0] for part in parts], format="csr")), np.hstack([p[1] for p in parts])
-    del parts
-    y = partly(y, 0)
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        y = partly(np.hstack([write_sparse_block(Path(folder), k) for k in range(-(-args.rows // SPARSE_BLOCK))]), 0)
+        files = [str(Path(folder) / f"{k}.npz") for k in range(-(-args.rows // SPARSE_BLOCK))]
+        return _sparse_rows(files, y)
+
+
+def _sparse_rows(files: list[str], y: np.ndarray) -> list[dict]:
+    X = sparse.csr_array(sparse.vstack([sparse.load_npz(file) for file in files], format="csr"))
     MultiSwitchTSVM(kernel="linear").fit(X[:2000], np.where(np.arange(2000) < 100, np.arange(2000) % 2, -1))
+    one_thread = timed(MultiSwitchTSVM(kernel="linear", n_jobs=1).fit, X, y).seconds
     memory, seconds = timed(MultiSwitchTSVM(kernel="linear").fit, X, y)
     rows = [{"where": "memory", "seconds": seconds, "ratio": 1.0}]
+    rows.append({"where": "memory, one thread", "seconds": one_thread, "ratio": one_thread / seconds})
     on_blocks = timed(parallel.fit, MultiSwitchTSVM(kernel="linear"), X, y, client="threads")
     rows.append(_beside("threads on blocks", on_blocks, memory, seconds))
-    blocks = [dask.delayed(sparse_samples)(seed) for seed in range(count)]
+    blocks = [dask.delayed(sparse.load_npz)(file) for file in files]
     chunks = [da.from_delayed(block, (SPARSE_BLOCK, WIDTH), meta=sparse.csr_array((0, WIDTH))) for block in blocks]
     table = da.concatenate(chunks)
     for n_workers in (1, 2):
         with parallel.local_client(n_workers) as client:
+            parallel.fit(MultiSwitchTSVM(kernel="linear"), table[:2000], y[:2000], client=client)  # imports
             with counted_bytes() as moved:
                 found = timed(parallel.fit, MultiSwitchTSVM(kernel="linear"), table, y, client=client)
             row = _beside(f"{n_workers} workers", found, memory, seconds)
@@ -270,7 +281,7 @@ def main() -> None:
     options.add_argument("--features", type=int, default=100)
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--sets", nargs="+", choices=MEANS, default=list(MEANS))
-    options.add_argument("--folder", default=None, help="where the file of dense is written")
+    options.add_argument("--folder", default=None, help="where the files are written")
     args = options.parse_args()
     args.rows = args.rows or {"dense": 20_000_000, "sparse": 1_000_000}[args.kind]
     rows = dense(args) if args.kind == "dense" else sparse_rows(args)

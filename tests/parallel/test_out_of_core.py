@@ -1,10 +1,12 @@
 """A fit that keeps no number per sample ends where the one that keeps them does."""
 
 import pickle
+from itertools import count
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from parallel.data import gaussians, mapped, three_classes
 from semisvm import AnnealingTSVM, MultiSwitchTSVM, parallel
@@ -12,7 +14,8 @@ from semisvm.balance import Count
 from semisvm.losses import SquaredHinge
 from semisvm.parallel import out_of_core
 from semisvm.problem import Problem, objective
-from semisvm.spaces import Features
+from semisvm.solvers.primal import OutOfCoreSwitch
+from semisvm.spaces import DesignMatrix, Features
 
 LINEAR = MultiSwitchTSVM(kernel="linear", balance=0.5)
 
@@ -125,3 +128,49 @@ def test_share_of_a_count_is_within_its_slack():
     found = parallel.fit(model, X, y, out_of_core=True)
     assert abs(found.share_.reached[found.classes_[1]] - 0.3) <= 0.05 + 1e-3
     assert Count(0.3, 0.05).slack == 0.05
+
+
+def test_lines_tell_how_far_it_is_and_what_is_left(capsys):
+    X, y = gaussians(3000)
+    model = parallel.fit(clone(LINEAR).set_params(verbose=1), X, y, out_of_core=True)
+    lines = [dict(cell.rsplit(" ", 1) for cell in line.split("  ")) for line in capsys.readouterr().out.splitlines()]
+    passes = [line for line in lines if "n_left" in line]
+    assert len(passes) == model.n_iter_ < len(lines)
+    assert all(float(line["seconds_left"]) >= 0 for line in passes)
+    left = [int(line["n_left"]) for line in passes]
+    assert left[0] > left[-1] > 0
+
+
+def test_ctrl_c_on_the_way_to_the_start_costs_a_few_passes(monkeypatch):
+    X, y = gaussians(3000)
+    ordinary, calls = DesignMatrix.adjoint, count(1)
+
+    def interrupted(self, P):
+        if next(calls) == 20:
+            raise KeyboardInterrupt
+        return ordinary(self, P)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DesignMatrix, "adjoint", interrupted)
+        with pytest.warns(ConvergenceWarning, match="the fit was interrupted"):
+            found = parallel.fit(clone(LINEAR), X, y, out_of_core=True)
+    assert not found.converged_
+    assert found.n_iter_ == 1
+    assert found.objective_ == pytest.approx(objective_at_threshold(found, X, y, found._thresholds_[0]), rel=1e-9)
+
+
+@pytest.mark.parametrize("make", [gaussians, three_classes])
+def test_the_path_and_all_problems_share_the_time(make, monkeypatch):
+    X, y = make(3000)
+    given = []
+    ordinary = OutOfCoreSwitch.solve
+    monkeypatch.setattr(
+        OutOfCoreSwitch, "solve", lambda self, *args: given.append(self.max_time) or ordinary(self, *args)
+    )
+    model = parallel.fit(clone(LINEAR).set_params(balance=None, max_time=1000.0), X, y, out_of_core=True)
+    shares = np.array(given) * np.arange(len(given), 0, -1)
+    assert np.all(np.diff([1000.0, *shares]) < 0)
+    assert len(given) == np.size(model.objective_)
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        cut = parallel.fit(clone(LINEAR).set_params(balance=None, max_time=1e-3), X, y, out_of_core=True)
+    assert np.all(np.asarray(cut.n_iter_) <= 2)

@@ -9,7 +9,7 @@ problem early; the estimator then keeps the best solution so far. Older versions
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -98,6 +98,25 @@ class Progress:
         """The same for problems that are solved in one pass."""
         with ExitStack() as stack:
             yield [stack.enter_context(self.task(number)) for number in range(n_problems)]
+
+
+class StartedProgress(Progress):
+    """Binary problems whose callbacks are there already, for a stage of their solution.
+
+    Parameters
+    ----------
+    callbacks : sequence of callback
+        One for each problem, None where nothing is reported.
+    """
+
+    def __init__(self, callbacks: Sequence[Callback | None]):
+        super().__init__(None, len(callbacks))
+        self._callbacks = callbacks
+
+    @contextmanager
+    def task(self, number: int) -> Iterator[Callback | None]:
+        """What the solver of a problem calls after every iteration."""
+        yield self._callbacks[number]
 
 
 def _line(row: dict[str, Any]) -> str:

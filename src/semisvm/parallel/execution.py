@@ -23,9 +23,9 @@ import numpy as np
 
 from .._threads import limit_threads, n_available_threads, run_in_threads
 from .blocks import scratch_folder
+from .clusters import LOCALHOST
 from .packing import Packed, pack, unpack
 
-LOCALHOST = "127.0.0.1"
 GROUPS_PER_THREAD = 1  # every task more costs some milliseconds a pass
 FAN_IN = 8  # results that are merged at a time on a cluster
 RETRIES = 3  # of a task whose worker is lost or that fails

@@ -6,6 +6,7 @@ few passes (``solvers.primal.out_of_core``), from there.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,7 +19,11 @@ from ..balance import ClassShares
 from ..estimators._attributes import copy_solutions, warn_if_unfinished
 from ..estimators._calibration import CalibrationSet, LazySlope, calibrate
 from ..estimators.problems import BinaryProblems, ProblemSettings, prepare, resolve
+from ..estimators.progress import Progress, StartedProgress, with_callbacks
+from ..multiclass import n_binary_tasks
+from ..problem import Problem
 from ..solution import Solution
+from ..solvers.base import Callback, StoppingRule
 from ..solvers.primal import OutOfCoreProblem, OutOfCoreSolution, OutOfCoreSwitch, Start
 from ..spaces import Features, SampleResults
 from .reading import column_of
@@ -63,6 +68,7 @@ class _Part:
         return np.flatnonzero(self.codes >= 0)
 
 
+@with_callbacks
 def fit_out_of_core(estimator: Any, settings: ProblemSettings, samples: BlockedSamples, y: Any) -> None:
     """Fit an estimator; ``settings`` are those of a MultiSwitchTSVM with the linear kernel."""
     positions, codes, classes = _labels(y, samples.shape[0], estimator.unlabeled)
@@ -71,7 +77,8 @@ def fit_out_of_core(estimator: Any, settings: ProblemSettings, samples: BlockedS
     part = _part(space.X, positions, codes, classes)
     resolved = _for_part(replace(settings, C=C), part)
     problems = prepare(resolved, classes, part.X, part.codes, np.ones(len(part.codes)))
-    found = _solve(settings, problems, part, space)
+    with Progress(estimator, n_binary_tasks(settings.multiclass, len(classes))) as progress:
+        found = _solve(settings, problems, part, space, progress)
     _set_attributes(estimator, settings, problems, part, space, found)
 
 
@@ -119,28 +126,50 @@ def _for_part(settings: ProblemSettings, part: _Part) -> ProblemSettings:
 
 
 def _solve(
-    settings: ProblemSettings, problems: BinaryProblems, part: _Part, space: Features
+    settings: ProblemSettings, problems: BinaryProblems, part: _Part, space: Features, progress: Progress
 ) -> list[OutOfCoreSolution]:
-    """A solution for every binary problem, each from the solution of its part."""
-    weights = np.ones(len(part.codes))
-    path = settings.formulation.solver
-    solver = OutOfCoreSwitch(tol=path.tol, max_iter=path.max_iter, max_time=path.max_time)  # type: ignore[attr-defined]
-    found = []
-    starts = problems.solve(part.codes, weights)
-    for task, start in zip(problems.tasks(part.codes, weights), starts):
-        stated, labeled = problems.state(task, weights), part.labeled
-        rest = float(stated.cost[part.codes < 0].max(initial=0.0)) / part.thinning
-        problem = OutOfCoreProblem(
-            part.X[labeled],
-            stated.signs[labeled],
-            stated.cost[labeled],
-            rest,
-            stated.balance,
-            stated.intercept,
-            part.positions,
-        )
-        found.append(solver.solve(space.design, problem, Start(start.coef, start.intercept, _threshold(start, part))))
+    """A solution for every binary problem, each from the solution of its part, which takes half of the time."""
+    weights, path = np.ones(len(part.codes)), settings.formulation.solver
+    limit = StoppingRule(max_time=path.max_time)
+    tasks = problems.tasks(part.codes, weights)
+    found: list[OutOfCoreSolution] = []
+    with progress.tasks(len(tasks)) as steps:
+        half = StoppingRule(max_time=limit.time_share(2))
+        starts = problems.solve(part.codes, weights, StartedProgress(steps), half)
+        interrupted = any(start.status == "interrupted" for start in starts)
+        for number, (task, start) in enumerate(zip(tasks, starts)):
+            solver = OutOfCoreSwitch(
+                tol=path.tol,  # type: ignore[attr-defined]
+                max_iter=1 if interrupted else path.max_iter,  # type: ignore[attr-defined]
+                max_time=limit.time_share(len(tasks) - number),
+            )
+            problem = _whole_problem(problems.state(task, weights), part)
+            begin = Start(start.coef, start.intercept, _threshold(start, part))
+            solution = solver.solve(space.design, problem, begin, _with_time_left(steps[number]))
+            interrupted = interrupted or solution.status == "interrupted"
+            found.append(replace(solution, status="interrupted") if interrupted else solution)
     return found
+
+
+def _whole_problem(stated: Problem, part: _Part) -> OutOfCoreProblem:
+    """The problem of all samples, from that of a part."""
+    labeled = part.labeled
+    rest = float(stated.cost[part.codes < 0].max(initial=0.0)) / part.thinning
+    X, signs, cost = part.X[labeled], stated.signs[labeled], stated.cost[labeled]
+    return OutOfCoreProblem(X, signs, cost, rest, stated.balance, stated.intercept, part.positions)
+
+
+def _with_time_left(step: Callback | None) -> Callback | None:
+    """A callback whose rows tell about how many seconds are left, by the mean of the points so far."""
+    if step is None:
+        return None
+    start = time.perf_counter()
+
+    def report(row: dict[str, Any]) -> bool:
+        seconds = (time.perf_counter() - start) / (row["step"] + 1)
+        return bool(step(row | {"seconds_left": round(seconds * row["n_left"], 1)}))
+
+    return report
 
 
 def _threshold(start: Solution, part: _Part) -> float:

@@ -21,6 +21,7 @@ MAX_WIDTH = 0.5  # relative to the standard deviation of the scores
 BAND_PER_UNKNOWN = 10.0  # samples: in a narrower band they would say little of a direction
 LEVEL_SHARE = 0.1  # of what softness takes from the objective: a level ends where a step predicts less
 SMALLEST_EIGENVALUE = 0.05  # relative to fixed labels, in the decrease by which levels end
+N_HARD = 3  # points with labels of +-1 that a search takes in general
 POLISH, MAX_LAST = 1e-2, 5  # times tol: where the last steps end; how many there are
 AT_ROUNDING = 1e-14  # of the objective: a smaller decrease is lost in it
 FIRST_RADIUS, RADIUS_FACTOR = 0.1, 2.0  # times the norm of theta; of the radius after a good step that is as long
@@ -114,6 +115,15 @@ class ThresholdNewton:
         point = self.point
         return self._predicted_decrease <= LEVEL_SHARE * max(point.hard_value - point.value, self.tol**2 * point.value)
 
+    @property
+    def _n_left(self) -> int:
+        """About how many points are still to be tried: one at every level that is left, and some of hard labels."""
+        point = self.point
+        if not point.at.is_soft:
+            return max(1, N_HARD - self.n_last)
+        levels = np.log(max(point.n_band / (BAND_PER_UNKNOWN * self.objective.size), 1.0)) / -np.log(WIDTH_FACTOR)
+        return int(np.ceil(levels)) + N_HARD
+
     def _log(self, tried: Point, ended: bool = False) -> None:
         """Log a point that was tried and see whether the search ends."""
         point = self.point
@@ -131,6 +141,7 @@ class ThresholdNewton:
             "width": point.at.width if point.at.is_soft else 0.0,
             "tau": point.labels.tau,
             "n_passes": self.objective.n_passes,
+            "n_left": self._n_left,
         }
         self.stop.log_iteration(row, converged)
         if ended and not self._is_above_start:

@@ -28,7 +28,7 @@ from ..solvers.primal import MultiSwitch
 from ..spaces import SampleResults, memory_limit, require_memory
 from .journal import Journal
 from .out_of_core import N_CALIBRATION, fit_out_of_core
-from .reading import blocks_of, column_of, current_client, executor_for
+from .reading import blocks_of, choose_client, column_of, executor_for
 from .samples import BlockedSamples
 from .spaces import blocked_space
 
@@ -165,9 +165,7 @@ def _settings(estimator: Any) -> ProblemSettings:
 @contextmanager
 def blocked_samples(X: Any, client: Any = None, journal: Journal | None = None) -> Iterator[BlockedSamples]:
     """The samples in blocks, and an end that removes what was kept for them on disks."""
-    if isinstance(client, str) and client != "threads":
-        raise ValueError(f"client={client!r} is not allowed; client takes a distributed.Client, 'threads' or None.")
-    client = current_client() if client is None else None if isinstance(client, str) else client
+    client = choose_client(client)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="semisvm-"))
         executor = stack.enter_context(closing(executor_for(client, folder)))

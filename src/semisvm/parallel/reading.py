@@ -34,6 +34,13 @@ def current_client() -> Any:
         return None
 
 
+def choose_client(client: Any) -> Any:
+    """The client that the user has named, or the one of this process; None for threads."""
+    if isinstance(client, str) and client != "threads":
+        raise ValueError(f"client={client!r} is not allowed; client takes a distributed.Client, 'threads' or None.")
+    return current_client() if client is None else None if isinstance(client, str) else client
+
+
 def blocks_of(X: Any, executor: Executor) -> list[Block]:
     """The blocks of a table.
 
@@ -47,8 +54,8 @@ def blocks_of(X: Any, executor: Executor) -> list[Block]:
     return _chunks(X, executor) if is_dask(X) else list(parts_of(X, executor.n_groups))
 
 
-def parts_of(X: Any, n_parts: int = 1) -> list[ArrayBlock] | list[FileBlock]:
-    """The blocks of a table that is no dask collection, so many or more."""
+def parts_of(X: Any, n_parts: int = 1, n_rows: int | None = None) -> list[ArrayBlock] | list[FileBlock]:
+    """The blocks of a table that is no dask collection, so many or more, or of so many rows."""
     if sparse.issparse(X):
         X = sparse.csr_array(X)
     elif hasattr(X, "to_numpy"):
@@ -62,7 +69,7 @@ def parts_of(X: Any, n_parts: int = 1) -> list[ArrayBlock] | list[FileBlock]:
     if not n:
         return [ArrayBlock(standard_form(X))]
     n_bytes = itemsize * (X.nnz if sparse.issparse(X) else X.size)
-    n_rows = max(1, min(n * BLOCK_BYTES // max(n_bytes, 1), -(-n // MIN_BLOCKS), -(-n // n_parts)))
+    n_rows = n_rows or max(1, min(n * BLOCK_BYTES // max(n_bytes, 1), -(-n // MIN_BLOCKS), -(-n // n_parts)))
     if isinstance(X, np.memmap) and X.flags.c_contiguous and X.filename is not None:
         return _file_blocks(X, n_rows)
     return [ArrayBlock(standard_form(X[rows])) for rows in tiles(n, n_rows)]

@@ -14,12 +14,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..parallel.execution import held_by_cluster
 from ..tables.files import FORMATS, STANDARD_STREAM
 from ..tables.target import unused_name
 from . import InputError
 from .cluster_fitting import check_cluster_method, evaluate_in_sample, fit_on_cluster, open_checkpoint
 from .cluster_reading import PartitionedTraining, add_sample, open_table, read_partitions
-from .clusters import held_by_cluster, open_cluster, run_tasks
+from .clusters import open_cluster, run_tasks
 from .confidence import ConfidenceSummary
 from .labeling import LabelRequest, LabelResult
 from .partition_tasks import PartitionCounts, PartitionWriter, without_samples, write_partition

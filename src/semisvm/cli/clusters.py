@@ -124,12 +124,3 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except InputError as error:
         return error
-
-
-def held_by_cluster(client: Any, value: Any) -> Any:
-    """A value that is sent once and that tasks take as an argument; it outlives the loss of a worker."""
-    return client.submit(_same, value, pure=False, retries=RETRIES)
-
-
-def _same(value: Any) -> Any:
-    return value

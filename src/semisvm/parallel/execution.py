@@ -269,6 +269,15 @@ class Cluster(Executor):
         self._published.clear()
 
 
+def held_by_cluster(client: Any, value: Any) -> Any:
+    """A value that is sent once and that tasks take as an argument; it outlives the loss of a worker."""
+    return client.submit(_same, value, pure=False, retries=RETRIES)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
 def _packed(argument: Any) -> Any:
     """An argument, or the value that is to be held, packed."""
     return replace(argument, value=pack(argument.value)) if isinstance(argument, Held) else pack(argument)

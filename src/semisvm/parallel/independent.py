@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from .._threads import limit_threads, n_jobs_of_fit, run_parallel
 from .blocks import FileBlock
-from .execution import RETRIES, explained_failures
+from .execution import RETRIES, explained_failures, held_by_cluster
 from .reading import choose_client, column_of, is_dask, parts_of
 
 
@@ -77,7 +77,7 @@ def fit_each(estimators: Iterable[Any], X: Any, y: Any, sample_weight: Any = Non
 
 
 def _hold(client: Any, value: Any) -> Any:
-    """A value that is sent once and that tasks take as an argument; it outlives the loss of a worker."""
+    """What tasks take for a value: a recipe of a file, or what the cluster holds."""
     if value is None:
         return None
     if is_dask(value):
@@ -86,11 +86,7 @@ def _hold(client: Any, value: Any) -> Any:
         (block,) = parts_of(value, n_rows=len(value))
         if isinstance(block, FileBlock):  # rows one after the other in the file
             return block
-    return client.submit(_same, value, pure=False, retries=RETRIES)
-
-
-def _same(value: Any) -> Any:
-    return value
+    return held_by_cluster(client, value)
 
 
 def _fit(estimator: Any, X: Any, y: Any, weights: Any) -> Any:

@@ -224,7 +224,8 @@ def sparse_rows(args: argparse.Namespace) -> list[dict]:
 
 def _sparse_rows(files: list[str], y: np.ndarray) -> list[dict]:
     X = sparse.csr_array(sparse.vstack([sparse.load_npz(file) for file in files], format="csr"))
-    MultiSwitchTSVM(kernel="linear").fit(X[:2000], np.where(np.arange(2000) < 100, np.arange(2000) % 2, -1))
+    few = np.where(np.arange(2000) < 100, np.arange(2000) % 2, -1)
+    MultiSwitchTSVM(kernel="linear").fit(X[:2000], few)  # compiled loops and threads
     one_thread = timed(MultiSwitchTSVM(kernel="linear", n_jobs=1).fit, X, y).seconds
     memory, seconds = timed(MultiSwitchTSVM(kernel="linear").fit, X, y)
     rows = [{"where": "memory", "seconds": seconds, "ratio": 1.0}]
@@ -236,7 +237,7 @@ def _sparse_rows(files: list[str], y: np.ndarray) -> list[dict]:
     table = da.concatenate(chunks)
     for n_workers in (1, 2):
         with parallel.local_client(n_workers) as client:
-            parallel.fit(MultiSwitchTSVM(kernel="linear"), table[:2000], y[:2000], client=client)  # imports
+            parallel.fit(MultiSwitchTSVM(kernel="linear"), table[:2000], few, client=client)  # imports
             with counted_bytes() as moved:
                 found = timed(parallel.fit, MultiSwitchTSVM(kernel="linear"), table, y, client=client)
             row = _beside(f"{n_workers} workers", found, memory, seconds)

@@ -92,6 +92,14 @@ def test_scheduler_that_is_not_there_is_named_and_no_client_stays(address, error
     assert current_client() is None
 
 
+def test_certificates_are_not_left_out_silently(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with pytest.raises(ImportError, match=r"semisvm\[dask\].*security=False"), parallel.local_client(1):
+        pass
+    with parallel.local_client(1, security=False) as client:
+        assert client.scheduler.address.startswith("tcp://127.0.0.1")
+
+
 def test_scheduler_without_workers_is_named():
     with (
         distributed.LocalCluster(n_workers=0, processes=False, protocol="tcp", dashboard_address=None) as cluster,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +21,7 @@ def local_client(
     folder: str | Path | None = None,
     *,
     dashboard_address: str | None = None,
-    security: Any = None,
+    security: Any = True,
 ) -> Iterator[Any]:
     """Start a cluster of processes of this computer and connect to it; it ends with the ``with`` statement.
 
@@ -40,9 +39,9 @@ def local_client(
     dashboard_address : str, optional
         Where Dask's dashboard listens, such as "127.0.0.1:8787"; by default there is none. ":8787" would show it on
         all addresses of the computer.
-    security : bool or distributed.Security, optional
+    security : bool or distributed.Security, default True
         True for certificates that are made for this cluster, without which other users of the computer could connect
-        to it and run code; by default True where the package cryptography is installed.
+        to it and run code.
 
     Yields
     ------
@@ -55,10 +54,8 @@ def local_client(
     ...     parallel.fit(model, X, y, client=client)
     """
     distributed = import_optional("distributed", "dask", "a cluster")
-    if security is None:
-        security = importlib.util.find_spec("cryptography") is not None
-    elif security is True:
-        import_optional("cryptography", "dask", "security=True")
+    if security is True:
+        import_optional("cryptography", "dask", "a cluster with certificates", "security=False")
     options: dict[str, Any] = {} if memory_limit is None else {"memory_limit": memory_limit}
     address = dashboard_address or f"{LOCALHOST}:0"  # of the HTTP server, which a scheduler always has
     with ExitStack() as stack:

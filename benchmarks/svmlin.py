@@ -4,7 +4,7 @@ IMDB: 50,000 samples of sublinear tf-idf, 100 labels, C 10, C* = C l/u, balanced
 labels. Measured: seconds divided by those of scikit-learn's LinearSVC(C=1) on the same samples fully labeled, in the
 same run; error on the unlabeled samples. SVMlin needs 30 (switching) and 45 (annealing) such fits at 26.6 and 27.5 %.
 
-Objective, where ``--program`` names SVMlin: Text, its example, 10,000 and all samples of IMDB, C 10, C* = C l/u, the true
+Objective, where ``--program`` names SVMlin: Text, its example, a fifth and all of IMDB, C 10, C* = C l/u, the true
 share, regularized intercept. Measured: CPU seconds of the solvers on one thread and of SVMlin's training as it prints
 them, both objectives by ``semisvm.problem``, at labels of the given share; error on the unlabeled samples. Annealing in
 SVMlin may leave the share, which lowers its objective at the signs of f.

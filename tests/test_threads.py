@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from semisvm import _threads
 from semisvm._threads import (
     blas_threads_for,
+    fit_within_n_jobs,
     limit_threads,
     n_available_threads,
     n_jobs_of_fit,
@@ -165,4 +166,24 @@ def test_small_products_have_one_thread_of_blas():
         for n_multiplications, n_threads in [(10**5, 2), (10**6, 1), (10**9, 2)]:  # the smallest take one by themselves
             with blas_threads_for(n_multiplications):
                 assert set(blas_threads()) == {n_threads}
+        assert set(blas_threads()) == {2}
+
+
+def test_a_fit_has_one_thread_of_blas_but_for_large_products_within_its_limits():
+    class Model:
+        n_jobs = None
+
+        @fit_within_n_jobs
+        def fit(self):
+            found = [blas_threads()]
+            with blas_threads_for(1e9):
+                found.append(blas_threads())
+                with limit_threads(1):
+                    found.append(blas_threads())
+            return [*found, blas_threads()]
+
+    with threadpool_limits(2, user_api="blas"):
+        assert [set(one) for one in Model().fit()] == [{1}, {2}, {1}, {1}]
+        Model.n_jobs = 1
+        assert [set(one) for one in Model().fit()] == [{1}] * 4
         assert set(blas_threads()) == {2}

@@ -22,6 +22,7 @@ SMALL = 4_000_000  # multiplications that are done before a second thread has st
 SMALL_PRODUCT = (
     20_000_000  # multiplications of BLAS, a millisecond, that its threads would spend waiting for each other
 )
+LARGE_PRODUCT = 500_000_000  # multiplications whose threads save more than they cost what follows
 TINY_PRODUCT = 200_000  # multiplications for which BLAS takes one thread by itself
 
 Item = TypeVar("Item")
@@ -30,6 +31,9 @@ Result = TypeVar("Result")
 
 class _BlasThreads:
     """Holds BLAS at the smallest of the limits that are set now.
+
+    A fit holds it at one but for large products (``blas_threads_for``): after a product the threads of BLAS wait for
+    the next one in a loop, some 25 ms long, and the threads of the fit itself share the cores with them.
 
     Binary problems are solved in threads that set and remove their limits in any order, and the number of BLAS threads
     belongs to the whole process: it is what it was when no limit is left. threadpoolctl (3.8) lets one thread at a time
@@ -45,6 +49,7 @@ class _BlasThreads:
     def _forget(self) -> None:
         self._lock = threading.Lock()
         self._limits: list[int] = []
+        self._n_fits = self._n_large = 0
         self._current: int | None = None
         self._before: list[int] = []  # threads of the libraries without a limit
 
@@ -64,8 +69,15 @@ class _BlasThreads:
                 self._limits.remove(limit)
             self._apply()
 
+    def count(self, fits: int, large: int) -> None:
+        """So many fits and large products more have begun."""
+        with self._lock:
+            self._n_fits, self._n_large = max(0, self._n_fits + fits), max(0, self._n_large + large)
+            self._apply()
+
     def _apply(self) -> None:
-        limit = min(self._limits, default=None)
+        of_fits = [1] if self._n_fits and not self._n_large else []
+        limit = min([*self._limits, *of_fits], default=None)
         if limit == self._current:
             return
         if self._libraries is None:
@@ -105,8 +117,26 @@ class _BlasLimit:
 single_blas_thread = _BlasLimit(1)  # small systems are slower with more threads, the more so on busy cores
 
 
-def blas_threads_for(n_multiplications: int) -> AbstractContextManager:
-    """One thread of BLAS for a small product, else as many as there are."""
+class _BlasCount:
+    """Context manager that counts a fit, or a large product inside of one."""
+
+    def __init__(self, fits: int = 0, large: int = 0):
+        self._fits, self._large = fits, large
+
+    def __enter__(self) -> None:
+        _blas_threads.count(self._fits, self._large)
+
+    def __exit__(self, *error: object) -> None:
+        _blas_threads.count(-self._fits, -self._large)
+
+
+_fit, _large_product = _BlasCount(fits=1), _BlasCount(large=1)
+
+
+def blas_threads_for(n_multiplications: float) -> AbstractContextManager:
+    """As many threads of BLAS as there may be for a large product or factorization, one for a small product."""
+    if n_multiplications > LARGE_PRODUCT:
+        return _large_product
     return single_blas_thread if TINY_PRODUCT < n_multiplications <= SMALL_PRODUCT else nullcontext()
 
 
@@ -144,6 +174,17 @@ def within_n_jobs(method: Callable) -> Callable:
             return method(self, *args, **kwargs)
 
     return limited
+
+
+def fit_within_n_jobs(method: Callable) -> Callable:
+    """Decorate ``fit``: it uses ``n_jobs`` threads or less, and one of BLAS but for large products."""
+
+    @wraps(method)
+    def held(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with _fit:
+            return method(self, *args, **kwargs)
+
+    return within_n_jobs(held)
 
 
 @cache

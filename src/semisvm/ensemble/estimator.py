@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._threads import tiles, within_n_jobs
+from .._threads import fit_within_n_jobs, tiles, within_n_jobs
 from .._validation import Described, Options, TrainingSet, check_training_set, check_X, warn_user
 from ..estimators import SVM
 from ..estimators._scoring import LabeledScoreMixin
@@ -113,7 +113,7 @@ class SemiSVM(CallbackSupportMixin, RunParameters, LabeledScoreMixin, BaseEstima
     _doc_link_module: ClassVar[str] = "semisvm"
 
     @with_callbacks
-    @within_n_jobs
+    @fit_within_n_jobs
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SemiSVM:
         """Fit to samples some of which have a label.
 

@@ -18,7 +18,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._threads import within_n_jobs
+from .._threads import fit_within_n_jobs, within_n_jobs
 from .._validation import KeptSamples, TrainingSet, check_training_set, check_X
 from ..multiclass import couple, merge_ties, merge_zeros, n_binary_tasks, winners
 from ..solution import Solution
@@ -110,7 +110,7 @@ class BaseSVM(
     # ---------------------------------------------------------------- fit
 
     @with_callbacks
-    @within_n_jobs
+    @fit_within_n_jobs
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSVM:
         """Fit to samples some of which have a label.
 

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._threads import run_parallel, within_n_jobs
+from .._threads import fit_within_n_jobs, run_parallel, within_n_jobs
 from .._validation import (
     Integer,
     Options,
@@ -118,7 +118,7 @@ class LabeledCalibratedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEst
         self.n_jobs = n_jobs
         self.unlabeled = unlabeled
 
-    @within_n_jobs
+    @fit_within_n_jobs
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> LabeledCalibratedClassifierCV:
         """Fit the classifier and its calibrators.
 

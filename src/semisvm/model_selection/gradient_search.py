@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from .._threads import within_n_jobs
+from .._threads import fit_within_n_jobs
 from .._validation import Integer, Options, Real, check_value, route_fit_metadata, warn_user
 from .best_estimator import BestEstimator
 from .criteria import CRITERIA, BoundCriterion, Criterion, ModelFamily
@@ -147,7 +147,7 @@ class GradientSearchCV(BestEstimator):
         self.tol = tol
         self.refit = refit
 
-    @within_n_jobs
+    @fit_within_n_jobs
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> GradientSearchCV:
         """Search, and fit the estimator with what was found.
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from .._threads import within_n_jobs
+from .._threads import fit_within_n_jobs
 from .._validation import (
     Described,
     Integer,
@@ -118,7 +118,7 @@ class BaseSelfTraining(
     # ---------------------------------------------------------------- fit
 
     @with_callbacks
-    @within_n_jobs
+    @fit_within_n_jobs
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> BaseSelfTraining:
         """Fit to samples some of which have a label.
 

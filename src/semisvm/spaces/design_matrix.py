@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.linalg import blas
 
 from .._jit import jit
-from .._threads import n_available_threads, run_in_threads, single_blas_thread, tiles
+from .._threads import blas_threads_for, n_available_threads, run_in_threads, single_blas_thread, tiles
 from .kernels import squared_norms
 from .leading_directions import LeadingDirections, leading_directions
 
@@ -185,32 +185,34 @@ class DesignMatrix:
     def partial_product(self, V: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """X V at the samples where the mask ``wanted``, which has a column for each of V, is true; 0 at most others."""
         mask = wanted.reshape(self.n, -1).any(axis=1)
-        if not self.sparse:
-            if mask.mean() > FEW:
-                return np.asarray(self.X @ V, dtype=np.float64)
-            some = np.zeros((self.n, *V.shape[1:]))
-            some[mask] = self.X[mask] @ V
-            return some
         columns = _columns(V)
         out = np.zeros((self.n, columns.shape[1]))
+        if not self.sparse and mask.mean() <= FEW:
+            out[mask] = self.X[mask] @ columns
+            return out.reshape(self.n, *V.shape[1:])
 
         def fill(part: slice) -> None:
-            _product(*self._csr, part.start, part.stop, columns, mask, out)
+            if self.sparse:
+                _product(*self._csr, part.start, part.stop, columns, mask, out)
+            else:
+                out[part] = self.X[part] @ columns
 
         run_in_threads(fill, self._parts(columns.shape[1]))
         return out.reshape(self.n, *V.shape[1:])
 
     def adjoint(self, P: np.ndarray) -> np.ndarray:
         """X'P."""
-        if not self.sparse:
-            mask = P.reshape(self.n, -1).any(axis=1)
-            if mask.mean() > FEW:
-                return np.asarray(self.X.T @ P, dtype=np.float64)
-            return np.asarray(self.X[mask].T @ P[mask], dtype=np.float64)
         columns = _columns(P)
+        if not self.sparse:
+            mask = columns.any(axis=1)
+            if mask.mean() <= FEW:
+                return np.asarray(self.X[mask].T @ columns[mask], dtype=np.float64).reshape(self.d, *P.shape[1:])
 
         def add(part: slice, out: np.ndarray) -> None:
-            _adjoint(*self._csr, part.start, part.stop, columns, out)
+            if self.sparse:
+                _adjoint(*self._csr, part.start, part.stop, columns, out)
+            else:
+                out += self.X[part].T @ columns[part]
 
         return self._sum(add, columns.shape[1], self.d).reshape(self.d, *P.shape[1:])
 
@@ -258,14 +260,16 @@ class DesignMatrix:
         root, total = np.sqrt(cost), np.zeros((self.d, self.d), order="F")
         for rows in tiles(self.n, BLOCK_ROWS):
             scaled = root[rows, None] * self.X[rows]
-            total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
+            with blas_threads_for(scaled.size * self.d / 2):
+                total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
         return np.tril(total) + np.tril(total, -1).T, self.adjoint(cost)
 
     def mapped_norms(self, T: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """Squared norms of the rows of X T + shift."""
         norms = np.empty(self.n)
         for rows in tiles(self.n, BLOCK_ROWS):
-            mapped = self.X[rows] @ T + shift
+            with blas_threads_for(norms[rows].size * T.size):
+                mapped = self.X[rows] @ T + shift
             norms[rows] = np.einsum("ij,ij->i", mapped, mapped)
         return norms
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._threads import blas_threads_for
 from .closed_form import LeastSquaresModels, Slopes
 from .model_family import ModelFamily
 
@@ -57,7 +58,8 @@ class SpectralForm:
             K -= np.outer(along - (self._u @ along) * self._u, self._u)
             self._tau = max(float(K.trace()) / len(K), 1e-12) if len(K) else 1.0
             K += self._tau * np.outer(self._u, self._u)
-        self._values, self._V = np.linalg.eigh(K)
+        with blas_threads_for(float(len(K)) ** 3):
+            self._values, self._V = np.linalg.eigh(K)
         self._y = family.signs
         self._rotated = self._V.T @ (root[:, None] * self._y)
         self._along_u = self._u @ (root[:, None] * self._y)

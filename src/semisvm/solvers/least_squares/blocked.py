@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ..._threads import tiles
+from ..._threads import blas_threads_for, tiles
 from ..base import StoppingRule
 
 BLOCK = 384  # columns: a matrix of 3,000 samples is checked every tenth of a second
@@ -24,6 +24,11 @@ def block_size(n: int, stop: StoppingRule | None) -> int:
 
 def factorize(A: np.ndarray, stop: StoppingRule | None = None) -> bool:
     """Overwrite A with U, A = U'U; False if it is not positive definite."""
+    with blas_threads_for(len(A) ** 3 / 6):
+        return _factorize(A, stop)
+
+
+def _factorize(A: np.ndarray, stop: StoppingRule | None) -> bool:
     for columns in tiles(len(A), block_size(len(A), stop)):
         if stop is not None:
             stop.check_time()

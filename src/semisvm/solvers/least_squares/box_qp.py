@@ -19,6 +19,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from ..._threads import blas_threads_for
 from ..base import StoppingRule
 
 GRADIENT_TOL = 1e-13  # of the largest entries of P and q: a gradient this small is zero
@@ -94,7 +95,8 @@ class _NewtonSystem:
         diagonal = np.arange(len(self.free))
         while True:
             block[diagonal, diagonal] += ridge
-            factor, failed = lapack.dpotrf(block.T, clean=False)
+            with blas_threads_for(len(block) ** 3 / 6):
+                factor, failed = lapack.dpotrf(block.T, clean=False)
             if not failed:
                 break
             ridge *= 100.0  # rounding has made the smallest eigenvalue negative

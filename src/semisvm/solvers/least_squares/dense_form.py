@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ..._jit import jit
+from ..._threads import blas_threads_for
 from ..base import StoppingRule
 from .blocked import block_size, factorize, invert
 from .quadratic_form import QuadraticForm
@@ -111,9 +112,10 @@ class DenseForm(QuadraticForm):
             S = self._factor
             self._steps = self._steps or invert(S, block_size(self.n, stop))
             try:
-                for _ in self._steps:
-                    if stop is not None:
-                        stop.check_time()
+                with blas_threads_for(self.n**3 / 3):
+                    for _ in self._steps:
+                        if stop is not None:
+                            stop.check_time()
             except KeyboardInterrupt:
                 self.is_lost = True  # neither factor nor inverse
                 raise

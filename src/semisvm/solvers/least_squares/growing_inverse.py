@@ -15,7 +15,7 @@ import threading
 import numpy as np
 from scipy import linalg
 
-from ..._threads import TILE, run_in_threads, tiles
+from ..._threads import TILE, blas_threads_for, run_in_threads, tiles
 from .blocked import factorize, invert
 
 MAX_PENDING = 96  # columns of Z that are kept beside the inverse before they are added to it together
@@ -125,8 +125,9 @@ def _symmetric_inverse(A: np.ndarray) -> np.ndarray:
     if not factorize(U):
         inverse = linalg.inv(A)
         return 0.5 * (inverse + inverse.T)
-    for _ in invert(U, len(U)):
-        pass
+    with blas_threads_for(len(U) ** 3 / 3):
+        for _ in invert(U, len(U)):
+            pass
     return np.triu(U) + np.triu(U, 1).T
 
 
@@ -135,5 +136,6 @@ def remove_from_inverse(inverse: np.ndarray, removed: np.ndarray) -> np.ndarray:
     kept = np.setdiff1d(np.arange(len(inverse)), removed)
     cross = inverse[np.ix_(kept, removed)]
     out = inverse[np.ix_(kept, kept)]
-    out -= cross @ linalg.solve(inverse[np.ix_(removed, removed)], cross.T, assume_a="sym")
+    with blas_threads_for(len(kept) * cross.size):
+        out -= cross @ linalg.solve(inverse[np.ix_(removed, removed)], cross.T, assume_a="sym")
     return out

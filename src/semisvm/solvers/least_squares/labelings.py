@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..._threads import blas_threads_for
 from . import flips
 from .dense_form import DenseForm
 from .low_rank_form import LowRankForm
@@ -207,7 +208,8 @@ class DenseLabelings(Labelings):
         super().refresh()
         first = self.form.n - len(self.searched)
         self.S = self.form.compute_S()[first:, first:]
-        self.A = np.ascontiguousarray(self.Y @ self.S) + self._fixed_part[0]
+        with blas_threads_for(len(self.Y) * self.S.size):
+            self.A = np.ascontiguousarray(self.Y @ self.S) + self._fixed_part[0]
 
     def refresh_one(self, r: int) -> None:
         """Compute alpha of one labeling."""

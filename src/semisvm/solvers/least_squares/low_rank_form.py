@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from ..._threads import tiles
+from ..._threads import blas_threads_for, tiles
 from ...spaces import DesignMatrix
 from ..base import StoppingRule
 from .quadratic_form import QuadraticForm
@@ -67,7 +67,8 @@ class LowRankForm(QuadraticForm):
             G[r, :r] = G[:r, r] = sums
             G[r, r] = cost.sum() + (1.0 if intercept == "regularized" else 0.0)
         G[np.arange(r), np.arange(r)] += 1.0
-        self._L, failed = lapack.dpotrf(G, lower=1, clean=1, overwrite_a=1)
+        with blas_threads_for(len(G) ** 3 / 6):
+            self._L, failed = lapack.dpotrf(G, lower=1, clean=1, overwrite_a=1)
         if failed or not np.isfinite(self._L.diagonal()).all():  # LAPACK lets NaN pass
             raise ValueError(_too_large(Z, cost))
         # det G is det(I + Z'cZ) times the Schur complement of the border, 1'M^-1 1
@@ -92,7 +93,8 @@ class LowRankForm(QuadraticForm):
             out[rows, : self.rank] = Z[rows].toarray() if sparse.issparse(Z) else Z[rows]
             if self.has_ones:
                 out[rows, self.rank] = 1.0
-            out[rows] = blas.dtrsm(1.0, self._L, out[rows].T, lower=1).T
+            with blas_threads_for(len(out[rows]) * self._L.size / 2):
+                out[rows] = blas.dtrsm(1.0, self._L, out[rows].T, lower=1).T
         return out
 
     def right_side(self, y: np.ndarray) -> np.ndarray:
@@ -108,7 +110,8 @@ class LowRankForm(QuadraticForm):
     @cached_property
     def inverse(self) -> np.ndarray:
         """G^-1."""
-        lower = np.tril(lapack.dpotri(self._L, lower=1)[0])
+        with blas_threads_for(len(self._L) ** 3 / 3):
+            lower = np.tril(lapack.dpotri(self._L, lower=1)[0])
         return lower + np.tril(lower, -1).T
 
     def scores_of(self, solution: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from ..._threads import blas_threads_for
 from ...problem import Problem
 from ...spaces import DesignMatrix, Features, submatrix
 from .low_rank_form import LowRankForm
@@ -73,7 +74,8 @@ class DenseComplement(SchurComplement):
         _, _, solved, failed = lapack.dsysv(A, B)  # linalg.solve would warn in its own words
         if failed or not np.isfinite(solved).all():
             raise ValueError("the kernel matrix of the labeled samples cannot be factorized; scale X or lower C.")
-        C -= B.T @ solved
+        with blas_threads_for(len(B) * C.size):
+            C -= B.T @ solved
         self._C = C
 
     def diagonal(self) -> np.ndarray:
@@ -88,7 +90,8 @@ class DenseComplement(SchurComplement):
         """C of the samples kept, minus the product of their columns of the panel."""
         columns = panel[:, kept]
         self._C = submatrix(self._C, kept, kept)
-        self._C -= columns.T @ columns
+        with blas_threads_for(len(columns) * self._C.size):
+            self._C -= columns.T @ columns
 
 
 class LowRankComplement(SchurComplement):

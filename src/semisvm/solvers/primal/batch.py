@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -187,8 +186,8 @@ class BatchSolver(Solver):
         if coroutines:
             space = problems[0].space
             assert isinstance(space, Features)
-            # products with a sparse X have threads of their own; those of BLAS would spin between short dot products
-            with single_blas_thread if space.design.sparse else nullcontext():
+            # products with X have threads of their own; those of BLAS would hold a core while they wait for work
+            with single_blas_thread:
                 solutions = run_batched(
                     space.design, list(coroutines.values()), lambda solution: solution.status == "interrupted"
                 )

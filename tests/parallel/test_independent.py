@@ -61,6 +61,8 @@ def test_a_refused_fit_is_named_and_not_tried_again(client):
     assert refused.value.__notes__ == ["raised by the fit of the estimator at position 1."]
     with pytest.raises(ValueError, match="takes a distributed"):
         parallel.fit_each([CCCPTSVM()], X, y, client="tcp://somewhere")
+    with pytest.raises(TypeError, match=r"a list of estimators, and CCCPTSVM is none; put it into \[...\]"):
+        parallel.fit_each(CCCPTSVM(), X, y)
 
 
 def test_warnings_come_back(client):

@@ -58,6 +58,9 @@ def fit_each(estimators: Iterable[Any], X: Any, y: Any, sample_weight: Any = Non
     >>> [model.C_ for model in models]
     [0.01, 0.1]
     """
+    if hasattr(estimators, "fit") or not isinstance(estimators, Iterable):
+        given = type(estimators).__name__
+        raise TypeError(f"fit_each takes a list of estimators, and {given} is none; put it into [...], or use fit.")
     copies = [clone(estimator) for estimator in estimators]
     client, y, weights = choose_client(client), column_of(y), column_of(sample_weight)
     if client is None:

@@ -1,7 +1,11 @@
-"""Samples for the tests of blocks."""
+"""Samples for the tests of blocks, and what workers import."""
+
+import os
+import signal
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from semisvm.datasets import hide_labels, make_two_gaussians
 
@@ -38,3 +42,17 @@ def mapped(folder, X, name="X.npy"):
     """The samples as a file that is mapped into memory."""
     np.save(folder / name, X)
     return np.load(folder / name, mmap_mode="r")
+
+
+class KillsItsWorkerOnce(ClassifierMixin, BaseEstimator):
+    """An estimator at whose first fit the worker is lost."""
+
+    def __init__(self, mark=None):
+        self.mark = mark
+
+    def fit(self, X, y):
+        if not os.path.exists(self.mark):
+            open(self.mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.total_ = X.sum() + y.sum()
+        return self

@@ -1,17 +1,16 @@
 """Independent fits on a cluster are those of this process."""
 
-import os
-import signal
+import importlib
 import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from parallel.data import gaussians, mapped, sparse_samples, three_classes
+from parallel.data import KillsItsWorkerOnce, gaussians, mapped, sparse_samples, three_classes
 from semisvm import CCCPTSVM, LocalSearchRLSC, MultiSwitchTSVM, SelfTraining, parallel
+from semisvm.parallel import execution
 
 da = pytest.importorskip("dask.array")
 
@@ -74,20 +73,6 @@ def test_warnings_come_back(client):
         parallel.fit_each([CCCPTSVM()], X, y, client=client)
 
 
-class KillsItsWorkerOnce(ClassifierMixin, BaseEstimator):
-    """An estimator at whose first fit the worker is lost."""
-
-    def __init__(self, mark=None):
-        self.mark = mark
-
-    def fit(self, X, y):
-        if not os.path.exists(self.mark):
-            open(self.mark, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-        self.total_ = X.sum() + y.sum()
-        return self
-
-
 def test_a_lost_worker_costs_its_fits_alone(client, tmp_path):
     X, y = gaussians(200)
     models = [KillsItsWorkerOnce(str(tmp_path / "mark")), *(CCCPTSVM(C) for C in (0.1, 1.0, 10.0))]
@@ -95,3 +80,16 @@ def test_a_lost_worker_costs_its_fits_alone(client, tmp_path):
     assert found[0].total_ == X.sum() + y.sum()
     same_models(found[1:], [CCCPTSVM(C).fit(X, y) for C in (0.1, 1.0, 10.0)], X)
     client.wait_for_workers(2, timeout=30)
+
+
+def test_what_workers_cannot_import_is_named(client, tmp_path, monkeypatch):
+    X, y = gaussians(100)
+    (tmp_path / "only_here.py").write_text("from semisvm import SVM\n\n\nclass Mine(SVM):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    mine = importlib.import_module("only_here").Mine()
+    with pytest.raises(ModuleNotFoundError, match="only_here"):
+        parallel.fit_each([mine], X, y, client=client)
+    assert len(client.nthreads()) == 2
+    monkeypatch.setattr(execution, "__version__", "9.9")
+    with pytest.raises(execution.ClusterFailure, match=r"has semisvm .*; here it is 9.9. Install .*\(2 of 2 differ\)"):
+        parallel.fit_each([CCCPTSVM()], X, y, client=client)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import __version__
 from .._threads import limit_threads, n_available_threads, run_in_threads
 from .blocks import scratch_folder
 from .clusters import LOCALHOST
@@ -292,6 +293,22 @@ def _forget(token: str, dask_worker: Any) -> None:
     """Remove what a worker holds and keeps for a table."""
     release(token)
     shutil.rmtree(scratch_folder(token, dask_worker.local_directory), ignore_errors=True)
+
+
+def check_workers(client: Any) -> None:
+    """Refuse workers that do not have this version of semisvm: one that cannot read a task closes without a word."""
+    if client.status != "running":
+        return
+    # of the functions that every worker has, one that imports
+    found = client.run(eval, "__import__('semisvm').__version__", on_error="return")
+    others = {address: version for address, version in found.items() if version != __version__}
+    if others:
+        address, version = next(iter(others.items()))
+        what = f"cannot import semisvm ({version})" if isinstance(version, Exception) else f"has semisvm {version}"
+        raise ClusterFailure(
+            f"the worker at {address} {what}; here it is {__version__}. Install the same version on all workers and "
+            f"start them again ({len(others)} of {len(found)} differ)."
+        )
 
 
 def size_of(value: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -66,10 +67,13 @@ def fit_each(estimators: Iterable[Any], X: Any, y: Any, sample_weight: Any = Non
     if client is None:
         X = X.compute() if is_dask(X) else X
         return run_parallel(lambda estimator: _fit(estimator, X, y, weights), copies, n_jobs_of_fit(None))
+    import cloudpickle
+
     with explained_failures(client.scheduler.address):
         shared = [_hold(client, one) for one in (X, y, weights)]
         columns = ([one] * len(copies) for one in shared)
-        futures = client.map(_fit_one, copies, *columns, pure=False, retries=RETRIES)
+        packed = [cloudpickle.dumps(one) for one in copies]  # a worker that cannot read a task would close
+        futures = client.map(_fit_packed, packed, *columns, pure=False, retries=RETRIES)
         try:
             found = client.gather(futures)
         except BaseException:
@@ -96,11 +100,13 @@ def _fit(estimator: Any, X: Any, y: Any, weights: Any) -> Any:
     return estimator.fit(X, y) if weights is None else estimator.fit(X, y, sample_weight=weights)
 
 
-def _fit_one(estimator: Any, X: Any, y: Any, weights: Any) -> _Fitted:
+def _fit_packed(packed: bytes, X: Any, y: Any, weights: Any) -> _Fitted:
     """A fit in one thread; what cannot be fitted is a result, and no reason to try again."""
+    estimator = None
     with limit_threads(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
+            estimator = pickle.loads(packed)
             _fit(estimator, X.load() if isinstance(X, FileBlock) else X, y, weights)
             error = None
         except (ValueError, TypeError, ImportError, RuntimeError, ArithmeticError) as refused:

@@ -11,7 +11,7 @@ from scipy import sparse
 from .._threads import tiles
 from .._validation import import_optional
 from .blocks import ArrayBlock, Block, ChunkBlock, FileBlock, HeldBlock, standard_form
-from .execution import Cluster, Executor, Threads
+from .execution import Cluster, Executor, Threads, check_workers
 
 BLOCK_BYTES = 64 * 2**20  # of a file or an array that has no blocks of its own
 MIN_BLOCKS = 8
@@ -38,7 +38,10 @@ def choose_client(client: Any) -> Any:
     """The client that the user has named, or the one of this process; None for threads."""
     if isinstance(client, str) and client != "threads":
         raise ValueError(f"client={client!r} is not allowed; client takes a distributed.Client, 'threads' or None.")
-    return current_client() if client is None else None if isinstance(client, str) else client
+    chosen = current_client() if client is None else None if isinstance(client, str) else client
+    if chosen is not None:
+        check_workers(chosen)
+    return chosen
 
 
 def blocks_of(X: Any, executor: Executor) -> list[Block]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._validation import import_optional
 from .blocks import Block
-from .reading import is_dask, parts_of
+from .reading import choose_client, is_dask, parts_of
 
 
 def predict(model: Any, X: Any) -> Any:
@@ -106,6 +106,7 @@ def _blockwise(model: Any, method: str, X: Any) -> Any:
 def _parts(X: Any) -> tuple[list[Any], list[float]]:
     """The blocks of rows of a table as delayed values, and their lengths; nan where these are not known."""
     dask = import_optional("dask", "dask", "semisvm.parallel")
+    choose_client(None)  # refuses workers that cannot compute what is built here
     if not is_dask(X):
         blocks = parts_of(X)
         return [dask.delayed(_load)(block) for block in blocks], [block.n_rows for block in blocks]

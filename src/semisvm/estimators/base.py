@@ -313,7 +313,7 @@ def fit_problems(
     estimator: BaseSVM, data: TrainingSet, problems: BinaryProblems, calibration: CalibrationSet
 ) -> BaseSVM:
     """Fit an estimator to problems that were stated elsewhere, in a space of samples that are not in memory."""
-    with_callbacks(within_n_jobs(type(estimator)._fit_problems))(estimator, data, problems, calibration)
+    with_callbacks(fit_within_n_jobs(type(estimator)._fit_problems))(estimator, data, problems, calibration)
     return estimator
 
 

@@ -299,7 +299,7 @@ def check_workers(client: Any) -> None:
     """Refuse workers that do not have this version of semisvm: one that cannot read a task closes without a word."""
     if client.status != "running":
         return
-    # of the functions that every worker has, one that imports
+    # a function of semisvm could not be read there; a builtin one can
     found = client.run(eval, "__import__('semisvm').__version__", on_error="return")
     others = {address: version for address, version in found.items() if version != __version__}
     if others:

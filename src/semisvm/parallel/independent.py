@@ -72,8 +72,8 @@ def fit_each(estimators: Iterable[Any], X: Any, y: Any, sample_weight: Any = Non
     with explained_failures(client.scheduler.address):
         shared = [_hold(client, one) for one in (X, y, weights)]
         columns = ([one] * len(copies) for one in shared)
-        packed = [cloudpickle.dumps(one) for one in copies]  # a worker that cannot read a task would close
-        futures = client.map(_fit_packed, packed, *columns, pure=False, retries=RETRIES)
+        pickled = [cloudpickle.dumps(one) for one in copies]  # a worker that cannot read a task would close
+        futures = client.map(_fit_pickled, pickled, *columns, pure=False, retries=RETRIES)
         try:
             found = client.gather(futures)
         except BaseException:
@@ -100,13 +100,13 @@ def _fit(estimator: Any, X: Any, y: Any, weights: Any) -> Any:
     return estimator.fit(X, y) if weights is None else estimator.fit(X, y, sample_weight=weights)
 
 
-def _fit_packed(packed: bytes, X: Any, y: Any, weights: Any) -> _Fitted:
+def _fit_pickled(pickled: bytes, X: Any, y: Any, weights: Any) -> _Fitted:
     """A fit in one thread; what cannot be fitted is a result, and no reason to try again."""
     estimator = None
     with limit_threads(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            estimator = pickle.loads(packed)
+            estimator = pickle.loads(pickled)
             _fit(estimator, X.load() if isinstance(X, FileBlock) else X, y, weights)
             error = None
         except (ValueError, TypeError, ImportError, RuntimeError, ArithmeticError) as refused:
